@@ -36,7 +36,7 @@ WORLD: Final = (
     build.route("two"),
     build.service(),
 )
-G: Final = build.target("g")
+G: Final = build.ON_GATEWAY
 ONE: Final = build.target("one", "HTTPRoute")
 TWO: Final = build.target("two", "HTTPRoute")
 
@@ -208,7 +208,7 @@ def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
     """Those of the routes at the listeners by which it comes to them; of what is behind listeners, the same."""
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
     on_route = color("p", build.target("one", "HTTPRoute"), a=1)
-    on_service = color("q", build.target("s", "Service", group=""), a=1)
+    on_service = color("q", build.ON_SERVICE, a=1)
     worlds = [analyzed(*ROUTED, policy, profiles=[profile]) for policy in (on_route, on_service)]
     found = [blast_radius(analysis, ref(name)) for analysis, name in zip(worlds, "pq", strict=True)]
     assert [reach.hostnames for reach in found] == [("a.b", "c.d"), ("*", "a.b", "c.d")]
@@ -217,7 +217,7 @@ def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
 
 
 def test_a_policy_on_a_listener() -> None:
-    policy = color("p", {**build.target("g"), "sectionName": "b"}, a=1)
+    policy = color("p", {**build.ON_GATEWAY, "sectionName": "b"}, a=1)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
     analysis = analyzed(*ROUTED, policy, profiles=[profile])
     reach = blast_radius(analysis, ref(), "team")
@@ -236,7 +236,7 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
         analysis = analyzed(*world, color("p", *targets, a=1), profiles=[profile])
         return blast_radius(analysis, ref(), "team")
 
-    on_one = answer({**build.target("g"), "sectionName": "b"})
+    on_one = answer({**build.ON_GATEWAY, "sectionName": "b"})
     assert on_one.counts.total == 3
     assert {counted.kind: counted.count for counted in on_one.counts.kinds} == {"HTTPRoute": 2, "Gateway": 1}
     assert on_one.counts.owners == (OwnerCount("us", 2), OwnerCount("platform", 1))
@@ -246,7 +246,7 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
     )
     assert "team         us 2, platform 1" in shown(on_one, "tree")
 
-    on_both = answer(build.target("g"), build.target("h"))
+    on_both = answer(build.ON_GATEWAY, build.target("h"))
     assert on_both.counts.owners == (OwnerCount("us", 4), OwnerCount("platform", 1))
     assert "affects 2 Gateways in namespace default, in front of 3 routes in namespace default (" in headline(on_both)
 

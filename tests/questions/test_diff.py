@@ -33,8 +33,8 @@ WORLD: Final = (
     build.service("s"),
     build.service("t"),
 )
-G: Final = build.target("g")
-S: Final = build.target("s", "Service", group="")
+G: Final = build.ON_GATEWAY
+S: Final = build.ON_SERVICE
 T: Final = build.target("t", "Service", group="")
 
 
@@ -224,7 +224,7 @@ def test_a_policy_whose_attachment_is_not_computed() -> None:
 
 def test_values_have_their_lines() -> None:
     """Those before and after, where there are any; what cannot be told stays where its object is."""
-    wide = build.target("g")
+    wide = build.ON_GATEWAY
     before = [*WORLD, color("old", S, a=1, gone=1), color("same", wide, far=1)]
     found = between(before, [*WORLD, color("new", S, a=2, more=1), color("same", wide, far=2)], DIRECT)
 

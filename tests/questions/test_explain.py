@@ -42,7 +42,7 @@ class TestMeant:
     )
     def test_no_such_kind(self, type_name: str, hint: str) -> None:
         with pytest.raises(NotFoundError, match=f'there is no policy kind "{type_name}"') as missing:
-            asked(type_name, build.policy("p", build.target("g")))
+            asked(type_name, build.policy("p", build.ON_GATEWAY))
         assert missing.value.hint.startswith(hint)
 
     @pytest.mark.parametrize("type_name", ["httproute", "ns", "widget"])
@@ -52,7 +52,7 @@ class TestMeant:
         assert "a profile can say that it is one" in missing.value.hint
 
     def test_several_kinds_of_one_name(self) -> None:
-        both = [build.policy("p", build.target("g"), group=group) for group in ("b.com", "a.com")]
+        both = [build.policy("p", build.ON_GATEWAY, group=group) for group in ("b.com", "a.com")]
         with pytest.raises(UsageError, match='"colorpolicies" names several policy kinds') as ambiguous:
             asked("colorpolicies", *both)
         assert ambiguous.value.hint == "say which one: colorpolicy.a.com, colorpolicy.b.com"
@@ -66,7 +66,7 @@ class TestMeant:
 
     def test_a_kind_that_occurs_comes_first(self) -> None:
         own = PolicyKindProfile(GroupKind("other.com", "ColorPolicy"), "direct", "profile")
-        assert asked("colorpolicy", build.policy("p", build.target("g")), profiles=[own]).profile.group_kind == COLOR
+        assert asked("colorpolicy", build.policy("p", build.ON_GATEWAY), profiles=[own]).profile.group_kind == COLOR
         assert asked("colorpolicy", profiles=[own]).profile == own
 
     def test_a_defined_kind_needs_no_objects(self) -> None:
@@ -93,7 +93,7 @@ class TestTargets:
         """Sections apart from whole objects, whether or not they exist; a reference without a kind names nothing."""
         found = asked(
             "colorpolicy",
-            build.policy("p", build.target("g"), build.target("g", section="http"), build.target("x", "", group="")),
+            build.policy("p", build.ON_GATEWAY, build.target("g", section="http"), build.target("x", "", group="")),
             build.policy("q", build.target("other"), build.target("app", "Namespace", group="core")),
         )
         assert found.targets == (
@@ -112,7 +112,7 @@ class TestTargets:
         named = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE}))
         rules = [build.rule(filters=[build.names("p")])]
         routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
-        world = [build.policy("p", build.target("g")), *routes]
+        world = [build.policy("p", build.ON_GATEWAY), *routes]
         found = asked("colorpolicy", *world, profiles=[named])
         assert found.targets == (NamedLevel(GATEWAY, references=1), NamedLevel(HTTP_ROUTE, section=True, references=1))
         unnamed = replace(named, filter_routes=frozenset())
@@ -146,7 +146,7 @@ class TestBasis:
         assert (true.basis("policy_class"), true.basis("stanzas")) == ("assumed", "default")
 
     def test_of_a_shape(self) -> None:
-        policy = build.policy("p", build.target("g"))
+        policy = build.policy("p", build.ON_GATEWAY)
         found = asked("colorpolicy", policy)
         assert (found.basis("policy_class"), found.origin) == ("assumed", policy.origin)
         assert found.basis("declared_targets") == "default"
@@ -158,5 +158,5 @@ class TestBasis:
 
 
 def test_what_could_not_be_read_is_part_of_the_answer() -> None:
-    snapshot = build.snapshot(build.policy("p", build.target("g")), gaps=[Gap("", "", "broken")] * 2)
+    snapshot = build.snapshot(build.policy("p", build.ON_GATEWAY), gaps=[Gap("", "", "broken")] * 2)
     assert [thing.reason for thing in explain(analyze(snapshot), "colorpolicy").unseen] == ["broken"]

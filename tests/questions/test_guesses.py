@@ -22,8 +22,6 @@ from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.questions.build import analyzed
 
-ON_GATEWAY: Final = build.target("g")
-ON_ROUTE: Final = build.target("r", "HTTPRoute")
 ROUTE: Final = build.node("HTTPRoute", "r")
 OTHER: Final = build.node("HTTPRoute", "other")
 A: Final = build.ref("ColorPolicy", "a", group="example.com")
@@ -38,8 +36,8 @@ def world(above: Mapping[str, Json], below: Mapping[str, Json], *more: Resource)
         build.route(),
         build.route("other"),
         build.service(),
-        build.resource("ColorPolicy", "a", {"targetRef": ON_GATEWAY, **above}, group="example.com", age=1),
-        build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, **below}, group="example.com", age=2),
+        build.resource("ColorPolicy", "a", {"targetRef": build.ON_GATEWAY, **above}, group="example.com", age=1),
+        build.resource("ColorPolicy", "b", {"targetRef": build.ON_ROUTE, **below}, group="example.com", age=2),
         *more,
     )
 
@@ -105,7 +103,7 @@ class TestUndecided:
 
     def test_of_a_new_policy(self) -> None:
         analysis = world({"one": 1}, {"one": 1})
-        more = build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, "two": 2}, group="example.com", age=2)
+        more = build.resource("ColorPolicy", "b", {"targetRef": build.ON_ROUTE, "two": 2}, group="example.com", age=2)
         (change,) = diff(what_if(analysis, applied=[more])).effects
         assert [(field.field, field.sort) for field in change.fields] == [("one", "lost"), ("two", "gained")]
         alone = analyzed(*(found for found in analysis.snapshot.resources if found.ref != B))
@@ -127,13 +125,13 @@ class TestUndecided:
         assert [reason.rule for reason in both.reasons] == ["combination-unknown"]
 
     def test_of_several_others(self) -> None:
-        third = build.policy("c", ON_ROUTE, age=3, three=3)
+        third = build.policy("c", build.ON_ROUTE, age=3, three=3)
         (reason,) = why_not(world({"one": 1}, {"two": 2}, third), A, ROUTE).reasons
         assert reason.message.startswith("ColorPolicy default/b and ColorPolicy default/c set other fields")
 
     def test_of_reports(self) -> None:
-        second = build.policy("c", ON_ROUTE, age=3, three=3)
-        for third, state in ((second, "Unknown"), (build.policy("c", ON_ROUTE, age=3, two=3), "Conflicted")):
+        second = build.policy("c", build.ON_ROUTE, age=3, three=3)
+        for third, state in ((second, "Unknown"), (build.policy("c", build.ON_ROUTE, age=3, two=3), "Conflicted")):
             analysis = world({"one": 1}, {"two": 2}, third, labelled("direct"))
             assert analysis.enforcement(third.ref).state == state
             expected = describe_policy(analysis, third.ref).expected

@@ -24,7 +24,7 @@ from tests.render.worlds import DIRECT, INHERITED, about_policy, colourful, defa
 NETWORK: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
 REGISTRATION: Final = GroupKind("example.com", "ServerRegistration")
 FLEET: Final = GroupKind("policy.open-cluster-management.io", "ConfigurationPolicy")
-ROUTE: Final = build.target("r", "HTTPRoute")
+ROUTE: Final = build.ON_ROUTE
 WORLD: Final = analyzed(
     build.gateway(),
     build.route(),
@@ -202,7 +202,7 @@ def test_what_may_be_below_an_unread_part_is_unknown() -> None:
 
 def test_a_gap_makes_every_row_incomplete() -> None:
     gap = Gap("", "", "broken", Origin("bad.yaml", 7))
-    analysis = world(build.policy("p", build.target("g"), defaults={"a": 1}), gaps=[gap])
+    analysis = world(build.policy("p", build.ON_GATEWAY, defaults={"a": 1}), gaps=[gap])
     assert [thing.reason for thing in row(analysis, "p").unseen] == ["broken"]
     assert [thing.reason for thing in listed(analysis).unseen] == ["broken"]
     assert [thing.reason for thing in listed(world(gaps=[gap])).unseen] == ["broken"]
@@ -223,7 +223,7 @@ def test_a_row_says_what_the_description_says() -> None:
 
 def test_a_row_has_the_stanzas_that_take_effect() -> None:
     analysis = world(
-        build.policy("both", build.target("g"), defaults={"a": 1}, overrides={"strategy": "patch", "b": 1}),
+        build.policy("both", build.ON_GATEWAY, defaults={"a": 1}, overrides={"strategy": "patch", "b": 1}),
         build.policy("bare", build.target("g", "Gateway", "http"), kind="LimitPolicy", a=1),
         build.policy("lost", build.target("gone", "HTTPRoute"), defaults={"a": 1}),
     )
@@ -239,7 +239,7 @@ def test_a_row_has_what_was_reported() -> None:
     policy = build.resource(
         "ColorPolicy",
         "p",
-        {"targetRefs": [build.target("g")], "defaults": {"a": 1}},
+        {"targetRefs": [build.ON_GATEWAY], "defaults": {"a": 1}},
         group="example.com",
         status={"conditions": [{"type": "Accepted", "status": "True"}]},
     )
@@ -269,7 +269,7 @@ def test_a_kind_without_policies_is_listed() -> None:
 
 
 def test_a_kind_without_a_definition_is_listed() -> None:
-    (found,) = kinds(build.policy("a", build.target("g")), build.policy("b", build.target("g"), namespace="far"))
+    (found,) = kinds(build.policy("a", build.ON_GATEWAY), build.policy("b", build.ON_GATEWAY, namespace="far"))
     assert (found.name, found.definition, found.raw) == ("colorpolicies.example.com", None, {})
     assert [ref.qualified_name for ref in found.policies] == ["default/a", "far/b"]
 
@@ -277,7 +277,7 @@ def test_a_kind_without_a_definition_is_listed() -> None:
 def test_a_kind_of_the_core_group_has_its_plural_alone_as_name() -> None:
     """As kubectl names such kinds."""
     profile = PolicyKindProfile(GroupKind("", "ColorPolicy"), "direct", "profile")
-    world = build.snapshot(build.policy("a", build.target("g"), group=""))
+    world = build.snapshot(build.policy("a", build.ON_GATEWAY, group=""))
     (found,) = kind_rows(analyze(world, profiles=[profile]), Selection())
     assert found.name == "colorpolicies"
 
@@ -285,9 +285,9 @@ def test_a_kind_of_the_core_group_has_its_plural_alone_as_name() -> None:
 def test_kinds_are_sorted_by_name() -> None:
     found = kinds(
         build.crd("ZooPolicy", labels=DIRECT),
-        build.policy("p", build.target("g")),
+        build.policy("p", build.ON_GATEWAY),
         build.crd("ColorPolicy", labels=INHERITED),
-        build.policy("q", build.target("g"), kind="AntPolicy"),
+        build.policy("q", build.ON_GATEWAY, kind="AntPolicy"),
     )
     assert [row.name for row in found] == [
         "antpolicies.example.com",
@@ -317,7 +317,7 @@ def test_a_kind_is_named_as_people_name_it() -> None:
 
 
 def test_labels_are_those_of_the_definition() -> None:
-    world = (build.crd("ColorPolicy", labels=DIRECT), build.policy("p", build.target("g"), kind="AntPolicy"))
+    world = (build.crd("ColorPolicy", labels=DIRECT), build.policy("p", build.ON_GATEWAY, kind="AntPolicy"))
     for query, expected in (
         ("gateway.networking.k8s.io/policy=direct", "ColorPolicy"),
         ("!a,!gateway.networking.k8s.io/policy", "AntPolicy"),

@@ -57,7 +57,7 @@ def two_rules() -> Analysis:
     )
     return world(
         route,
-        defaults("all", build.target("g"), color="red", deep={"one": 1, "two": 2}),
+        defaults("all", build.ON_GATEWAY, color="red", deep={"one": 1, "two": 2}),
         defaults("one", build.target("app", "HTTPRoute", "a"), age=2, color="blue"),
         overrides("strict", build.target("g", "Gateway", "https"), age=3, color="black"),
         complete=True,
@@ -102,7 +102,7 @@ def test_the_phrases_are_those_of_the_profile() -> None:
     )
     jwt: Json = {"providers": [{"name": "acme"}, {"name": "other"}], "audience": {"a": 1, "b": 2}}
     rules: Json = [{"name": "x", "limit": {"a": 1, "b": 2}}]
-    policy = build.policy("p", build.target("g"), jwt=jwt, rules=rules, hosts=[{"a": 1, "b": 2}])
+    policy = build.policy("p", build.ON_GATEWAY, jwt=jwt, rules=rules, hosts=[{"a": 1, "b": 2}])
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
     analysis = analyze(base, profiles=[profile])
     found = asked(analysis, fields=("jwt", "jwt.audience", "rules[x]", "hosts[0]", "jwt."))
@@ -117,7 +117,7 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
     profile = PolicyKindProfile(
         COLOR, "inherited", "profile", same_level="all-apply", summary=(SummaryPart(field="a", words="A is {b}"),)
     )
-    policies = [build.policy(name, build.target("g"), a={"b": name, "c": 1}) for name in ("p", "q")]
+    policies = [build.policy(name, build.ON_GATEWAY, a={"b": name, "c": 1}) for name in ("p", "q")]
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
     found = asked(analyze(base, profiles=[profile]), fields=("a", "a.b"))
     assert found.items[0].cells[0].parts[0].summary in {("A is p", "A is q"), ("A is q", "A is p")}
@@ -126,7 +126,7 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
 
 def test_what_controllers_ignore_is_not_in_force() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", counting_fields=frozenset({"b"}))
-    policy = build.policy("p", build.target("g"), a=1)
+    policy = build.policy("p", build.ON_GATEWAY, a=1)
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
     found = asked(analyze(base, profiles=[profile]), kinds=("colorpolicy",))
     assert cells(found) == {"r rule[0]": [[("nothing", (0,))]]}
@@ -134,8 +134,8 @@ def test_what_controllers_ignore_is_not_in_force() -> None:
 
 def test_kinds_can_be_chosen() -> None:
     analysis = world(
-        defaults("p", build.target("g"), a=1),
-        build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1),
+        defaults("p", build.ON_GATEWAY, a=1),
+        build.policy("l", build.ON_SERVICE, kind="LimitPolicy", limit=1),
         build.crd("OtherPolicy", labels=INHERITED),
         complete=True,
     )
@@ -155,10 +155,7 @@ def test_what_is_about_security_comes_first() -> None:
         PolicyKindProfile(COLOR, "inherited", "profile"),
         PolicyKindProfile(zoo, "inherited", "profile", security_fields=frozenset({"*"})),
     ]
-    policies = [
-        build.policy("p", build.target("g"), a=1),
-        build.policy("z", build.target("g"), kind="ZooPolicy", jwt=1),
-    ]
+    policies = [build.policy("p", build.ON_GATEWAY, a=1), build.policy("z", build.ON_GATEWAY, kind="ZooPolicy", jwt=1)]
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
     assert [column.title for column in asked(analyze(base, profiles=profiles)).columns] == ["ZooPolicy", "ColorPolicy"]
 
@@ -191,8 +188,8 @@ def test_unknown_is_not_none() -> None:
     assert [[thing.reason for thing in row.unseen] for row in found.items] == [["broken"]]
     assert [thing.reason for thing in found.unseen] == ["broken"]
     either = [
-        build.policy("p", build.target("g"), kind="OddPolicy", p=1),
-        build.policy("q", build.target("g"), kind="OddPolicy", q=1),
+        build.policy("p", build.ON_GATEWAY, kind="OddPolicy", p=1),
+        build.policy("q", build.ON_GATEWAY, kind="OddPolicy", q=1),
     ]
     uncertain = asked(world(*either, complete=True), kinds=("oddpolicy",), missing=True)
     assert [part.certain for row in uncertain.items for cell in row.cells for part in cell.parts] == [False]
@@ -200,8 +197,8 @@ def test_unknown_is_not_none() -> None:
 
 def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
     """A policy of the kind, or of any, that was not read or may be attached; not what another one lacks."""
-    color = defaults("p", build.target("g"), a=1)
-    other = build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1)
+    color = defaults("p", build.ON_GATEWAY, a=1)
+    other = build.policy("l", build.ON_SERVICE, kind="LimitPolicy", limit=1)
     gap = Gap("LimitPolicy", "default", "forbidden")
     analysis = world(color, other, gaps=[gap], complete=True)
     found = asked(analysis)
@@ -231,7 +228,7 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
         build.route("r"),
         build.service("s"),
         build.policy("p", a=1),
-        build.policy("q", build.target("g"), kind="OtherPolicy", a=1),
+        build.policy("q", build.ON_GATEWAY, kind="OtherPolicy", a=1),
         complete=True,
         profiles=[profile],
     )
@@ -241,9 +238,7 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
 def test_a_policy_that_lacks_something_may_be_invalid() -> None:
     """That is said of what it sets; the row is not complete, and other fields are as they are."""
     kind = GroupKind("gateway.envoyproxy.io", "SecurityPolicy")
-    policy = build.policy(
-        "p", build.target("r", "HTTPRoute"), kind=kind.kind, group=kind.group, basicAuth={"users": {"name": "users"}}
-    )
+    policy = build.policy("p", build.ON_ROUTE, kind=kind.kind, group=kind.group, basicAuth={"users": {"name": "users"}})
     classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
     analysis = analyzed(classes, build.gateway(), build.route("r"), build.service("s"), policy)
     (row,) = asked(analysis, fields=("basicAuth", "jwt"), missing=False).items
@@ -272,7 +267,7 @@ def test_what_routes_say_themselves_is_in_force_as_well() -> None:
 def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
     base = build.snapshot(
-        build.gateway(), build.route("r"), build.service("s"), build.policy("p", build.target("g"), a=1)
+        build.gateway(), build.route("r"), build.service("s"), build.policy("p", build.ON_GATEWAY, a=1)
     )
     analysis = analyze(base, profiles=[profile])
     assert asked(analysis).columns == ()
@@ -288,7 +283,7 @@ def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
 
 
 def test_gateways_and_services_have_a_row_each() -> None:
-    analysis = world(defaults("p", build.target("g"), a=1), complete=True)
+    analysis = world(defaults("p", build.ON_GATEWAY, a=1), complete=True)
     (gateway,) = asked(analysis, of="gateways").items
     assert (str(gateway.subject.object), gateway.subject.section, len(gateway.paths)) == ("Gateway default/g", "", 2)
     assert [part.summary for part in gateway.cells[0].parts] == [("a 1",)]
@@ -312,7 +307,7 @@ def test_a_setting_has_its_line() -> None:
         looked_up.append(str(field))
         return 41
 
-    policy = defaults("p", build.target("g"), a=1)
+    policy = defaults("p", build.ON_GATEWAY, a=1)
     found = with_lines(asked(world(policy, build.route("other"), complete=True), fields=("a",)), locate)
     origins = [part.settings[0].origin for row in found.items for part in row.cells[0].parts]
     assert {origin.line for origin in origins if origin} == {41}

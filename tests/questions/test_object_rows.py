@@ -74,7 +74,7 @@ def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
         build.namespace("empty"),
         build.service("alone"),
         build.route("r2", rules=[build.rule(build.backend("gone"))]),
-        defaults("p", build.target("r", "HTTPRoute"), a=1),
+        defaults("p", build.ON_ROUTE, a=1),
     )
     default, empty = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
     assert names(default.holds) == ["g", "r", "r2", "alone", "s"]

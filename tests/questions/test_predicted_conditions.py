@@ -99,11 +99,11 @@ def test_a_policy_without_references_is_not_reported_on() -> None:
 def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
     silent = StatusProfile(placement="policy", conditions={"accepted": (ConditionWords("Seen", "True", "Fine"),)})
     assert report(kind(silent), colours("p", build.target("gone"))) == {}
-    assert report(kind(silent), colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
+    assert report(kind(silent), colours("p", build.ON_GATEWAY)) == {"": {"Seen": "True Fine"}}
     mute = StatusProfile(placement="policy", conditions={})
-    assert report(kind(mute), colours("p", build.target("g"))) == {}
+    assert report(kind(mute), colours("p", build.ON_GATEWAY)) == {}
     one_word = StatusProfile(placement="policy", conditions={"enforced": (ConditionWords("Works", "True", "All"),)})
-    assert report(kind(one_word), colours("p", build.target("g"))) == {}
+    assert report(kind(one_word), colours("p", build.ON_GATEWAY)) == {}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
         (build.target("gone"), "NoTarget"),
         (build.target("g", section="gone"), "NoSection"),
         (build.target("g", namespace="far"), "NoGrant"),
-        (build.target("s", "Service", group=""), "NoKind"),
+        (build.ON_SERVICE, "NoKind"),
     ],
 )
 def test_each_failure_has_its_words(target: dict[str, Json], reason: str) -> None:
@@ -125,19 +125,19 @@ def test_each_failure_has_its_words(target: dict[str, Json], reason: str) -> Non
 def test_of_several_targets_a_failure_stays() -> None:
     """In whichever order they are declared: a controller looks at the most specific one first."""
     for targets in (
-        [build.target("g"), build.target("gone")],
-        [build.target("gone"), build.target("g")],
-        [build.target("g"), build.target("g", section="gone")],
+        [build.ON_GATEWAY, build.target("gone")],
+        [build.target("gone"), build.ON_GATEWAY],
+        [build.ON_GATEWAY, build.target("g", section="gone")],
     ):
         assert report(kind(), colours("p", *targets))[""]["Seen"].startswith("False")
 
 
 def test_enforcement_is_told_in_the_kinds_words() -> None:
-    on_gateway = colours("p", build.target("g"), a=1, b=1)
+    on_gateway = colours("p", build.ON_GATEWAY, a=1, b=1)
     assert report(kind(), on_gateway)[""]["Works"] == "True All"
-    above = build.policy("above", build.target("g"), age=0, b=2)
+    above = build.policy("above", build.ON_GATEWAY, age=0, b=2)
     patching = kind(strategy=MergeStrategy.PATCH_OVERRIDES)
-    on_route = colours("p", build.target("r", "HTTPRoute"), a=1, b=1)
+    on_route = colours("p", build.ON_ROUTE, a=1, b=1)
     assert report(patching, above, on_route)[""]["Works"] == "True Some"
     assert report(kind(strategy=MergeStrategy.ATOMIC_OVERRIDES), above, on_route)[""]["Works"] == "False Beaten"
     empty = build.gateway("empty", build.listener("other"))
@@ -158,13 +158,13 @@ def test_an_enforcement_state_that_is_no_event_is_not_told() -> None:
     status = StatusProfile(placement="policy", conditions=words)
     first = build.policy("first", build.target("g", section="http"), age=0, color="red")
     strict = kind(status, strategy=MergeStrategy.NONE)
-    assert report(strict, first, colours("p", build.target("r", "HTTPRoute"))) == {"": {"Seen": "True Fine"}}
+    assert report(strict, first, colours("p", build.ON_ROUTE)) == {"": {"Seen": "True Fine"}}
 
 
 def test_of_two_on_one_target_one_is_refused() -> None:
     """Where one alone applies, and where the strategy is None; where both take part, both are accepted."""
-    older = build.policy("older", build.target("g"), age=0, color="red")
-    p = colours("p", build.target("g"))
+    older = build.policy("older", build.ON_GATEWAY, age=0, color="red")
+    p = colours("p", build.ON_GATEWAY)
     assert report(kind(same_level="one-applies"), older, p) == {"": {"Seen": "False Taken"}}
     assert report(kind(strategy=MergeStrategy.NONE), older, p) == {"": {"Seen": "False Taken"}}
     assert report(kind(), older, p)[""]["Seen"] == "True Fine"
@@ -172,18 +172,18 @@ def test_of_two_on_one_target_one_is_refused() -> None:
 
 def test_a_target_that_is_named_twice_is_in_its_own_way() -> None:
     """It is reported as a conflict although the policy is in force; what a selector selects again is not."""
-    twice = colours("p", build.target("g"), build.target("g"))
+    twice = colours("p", build.ON_GATEWAY, build.ON_GATEWAY)
     assert report(kind(same_level="one-applies"), twice) == {"": {"Seen": "False Taken"}}
     assert report(kind(), twice)[""]["Seen"] == "True Fine"
-    selecting = colours("p", build.target("g"), {"group": GATEWAY_API, "kind": "Gateway", "selector": {}})
+    selecting = colours("p", build.ON_GATEWAY, {"group": GATEWAY_API, "kind": "Gateway", "selector": {}})
     assert report(kind(same_level="one-applies"), selecting)[""]["Seen"] == "True Fine"
 
 
 def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
     """In words and as references; on the most general target first claimed last, so that it counts."""
-    below = build.policy("below", build.target("r", "HTTPRoute"), age=0, color="red")
+    below = build.policy("below", build.ON_ROUTE, age=0, color="red")
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service(), below)
-    (found,) = PolicyStatuses(analyzed(*world, colours("p", build.target("g")), profiles=[kind()])).of(P)
+    (found,) = PolicyStatuses(analyzed(*world, colours("p", build.ON_GATEWAY), profiles=[kind()])).of(P)
     assert found.conditions[1] == PolicyCondition(
         type="Narrowed",
         status="True",
@@ -195,12 +195,12 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
 
 def test_reports_are_placed_on_targets_or_gateways_as_well() -> None:
     """With several places each has its own conditions; enforcement is told wherever the policy is accepted."""
-    p = colours("p", build.target("g"), build.target("gone"))
+    p = colours("p", build.ON_GATEWAY, build.target("gone"))
     assert report(kind(StatusProfile(placement="targets", conditions=WORDS)), p) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
         "Gateway default/gone": {"Seen": "False NoTarget"},
     }
-    on_route = colours("p", build.target("r", "HTTPRoute"))
+    on_route = colours("p", build.ON_ROUTE)
     assert report(kind(StatusProfile(placement="gateways", conditions=WORDS)), on_route) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"}
     }
@@ -232,7 +232,7 @@ def test_the_most_specific_target_is_looked_at_first() -> None:
 
 
 def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
-    policies = [colours(name, build.target("g"), age=age) for age, name in enumerate("pqr")]
+    policies = [colours(name, build.ON_GATEWAY, age=age) for age, name in enumerate("pqr")]
     analysis = analyzed(build.gateway("g"), *policies, profiles=[kind(same_level="one-applies")])
     together = PolicyStatuses(analysis)
     for policy in policies:
@@ -244,8 +244,8 @@ def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
 
 
 def test_targets_are_affected_by_what_is_attached_above_them() -> None:
-    policies = [colours("a", build.target("g")), colours("b", build.target("r", "HTTPRoute"))]
-    other = build.policy("o", build.target("g"), kind="OtherPolicy", age=1, x=1)
+    policies = [colours("a", build.ON_GATEWAY), colours("b", build.ON_ROUTE)]
+    other = build.policy("o", build.ON_GATEWAY, kind="OtherPolicy", age=1, x=1)
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
     analysis = analyzed(*world, *policies, other, profiles=[kind()])
     (found,) = target_conditions(analysis, ROUTE)
@@ -268,7 +268,7 @@ HOSTILE: Final[list[Json]] = ["x", 1, [], {"conditions": "x"}, {"ancestors": [1,
 
 @pytest.mark.parametrize("status", HOSTILE, ids=str)
 def test_what_a_status_says_does_not_matter(status: Json) -> None:
-    spec: Json = {"targetRefs": [build.target("g")]}
+    spec: Json = {"targetRefs": [build.ON_GATEWAY]}
     p = build.resource("ColorPolicy", "p", spec, group="example.com", age=1, status=status)
     assert report(kind(), p) == {"": {"Seen": "True Fine", "Works": "True All"}}
 
@@ -276,7 +276,7 @@ def test_what_a_status_says_does_not_matter(status: Json) -> None:
 @pytest.mark.parametrize("place", [build.node("HTTPRoute", "r", "rule[0]"), build.node("Service", "s", group="")])
 def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
-    analysis = analyzed(*world, colours("a", build.target("g")), profiles=[kind()])
+    analysis = analyzed(*world, colours("a", build.ON_GATEWAY), profiles=[kind()])
     assert list(target_conditions(analysis, ROUTE))
     assert list(target_conditions(analysis, place)) == []
 
@@ -303,22 +303,22 @@ class TestFailures:
 
     def test_several_conditions_for_one_event(self) -> None:
         accepted = {"Seen": "True Fine", "Done": "True Done", "Works": "True All"}
-        assert report(self.plain, colours("p", build.target("g"))) == {"Gateway default/g": accepted}
-        older = build.policy("older", build.target("g"), age=0, color="red")
+        assert report(self.plain, colours("p", build.ON_GATEWAY)) == {"Gateway default/g": accepted}
+        older = build.policy("older", build.ON_GATEWAY, age=0, color="red")
         strict = replace(self.plain, same_level="one-applies")
         late = {"Seen": "False Taken", "Done": "False Late"}
-        assert report(strict, older, colours("p", build.target("g"))) == {"Gateway default/g": late}
+        assert report(strict, older, colours("p", build.ON_GATEWAY)) == {"Gateway default/g": late}
 
     def test_an_invalid_policy(self) -> None:
         needy = replace(self.plain, least_sizes={"a": ("b",)})
-        assert report(needy, colours("p", build.target("g"), a=1, b=2)) == {
+        assert report(needy, colours("p", build.ON_GATEWAY, a=1, b=2)) == {
             "Gateway default/g": {"Seen": "False Wrong", "Done": "False Waits"}
         }
-        assert report(needy, colours("p", build.target("g"), a=2, b=2))["Gateway default/g"]["Seen"] == "True Fine"
+        assert report(needy, colours("p", build.ON_GATEWAY, a=2, b=2))["Gateway default/g"]["Seen"] == "True Fine"
 
     def test_a_target_that_overlaps(self) -> None:
         alone = replace(self.plain, overlap="refused")
-        p = colours("p", build.target("r", "HTTPRoute"))
+        p = colours("p", build.ON_ROUTE)
         shared = {"Seen": "False Shared", "Done": "False Waits"}
         assert report(alone, p, build.route("other")) == {"HTTPRoute default/r": shared}
         assert report(alone, p)["HTTPRoute default/r"]["Seen"] == "True Fine"
@@ -396,7 +396,7 @@ class TestMerges:
     def test_by_place(self) -> None:
         parents = [build.parent("g"), build.parent("h")]
         world = (build.gateway("h"), build.route("both", parents=parents))
-        p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
+        p = colours("p", build.ON_ROUTE, build.target("both", "HTTPRoute"))
         below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
         assert report(self.merging, *world, p) == {
             "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
@@ -406,13 +406,13 @@ class TestMerges:
             "Gateway default/g": {"Seen": "True Fine", "Works": "False Beaten", "Narrowed": "True Below"},
             "Gateway default/h": {"Seen": "True Fine", "Works": "True All"},
         }
-        partly = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"), more=1)
+        partly = colours("p", build.ON_ROUTE, build.target("both", "HTTPRoute"), more=1)
         assert report(self.merging, *world, below, partly)["Gateway default/g"]["Works"] == "True Some"
 
     def test_by_paths(self) -> None:
         by_paths = kind(StatusProfile(placement="parents", conditions=WORDS), strategy=MergeStrategy.PATCH_DEFAULTS)
         world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
-        p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
+        p = colours("p", build.ON_ROUTE, build.target("both", "HTTPRoute"))
         below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
         found = report(by_paths, *world, below, p)
         assert {place: conditions["Works"] for place, conditions in found.items()} == dict.fromkeys(
@@ -421,11 +421,10 @@ class TestMerges:
 
     def test_the_policy_itself_is_no_place_of_a_merge(self) -> None:
         on_policy = kind(StatusProfile(placement="policy", conditions=WORDS, enforced_by="merges"))
-        assert report(on_policy, colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
+        assert report(on_policy, colours("p", build.ON_GATEWAY)) == {"": {"Seen": "True Fine"}}
 
     def test_a_place_where_it_is_not_accepted(self) -> None:
-        p = colours("p", build.target("g"), build.target("g", section="ghost"))
-        found = report(self.merging, p)
+        found = report(self.merging, colours("p", build.ON_GATEWAY, build.target("g", section="ghost")))
         assert found == {
             "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
             "Gateway default/g#ghost": {"Seen": "False NoSection"},
@@ -442,7 +441,7 @@ class TestAffected:
         return [(found.type, found.message) for found in target_conditions(analysis, place)]
 
     def test_the_target_and_nothing_below(self) -> None:
-        policies = [colours(name, build.target("g")) for name in "ba"]
+        policies = [colours(name, build.ON_GATEWAY) for name in "ba"]
         said = [("Coloured", "targeted by ColorPolicy default/a, ColorPolicy default/b")]
         assert self.affected(self.told, GATEWAY, *policies) == said
         assert self.affected(self.told, ROUTE, *policies) == []
@@ -453,7 +452,7 @@ class TestAffected:
         assert self.affected(self.told, GATEWAY, on_section) == []
 
     def test_whatever_becomes_of_the_policy(self) -> None:
-        p = colours("p", build.target("g"), a=1, b=2)
+        p = colours("p", build.ON_GATEWAY, a=1, b=2)
         invalid = replace(self.told, least_sizes={"a": ("b",)})
         assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
         assert (
@@ -463,7 +462,7 @@ class TestAffected:
     def test_what_is_not_theirs(self) -> None:
         ghost = colours("p", build.target("g", section="ghost"))
         assert self.affected(self.told, build.node("Gateway", "g", "ghost"), ghost) == []
-        p = colours("p", build.target("g"))
+        p = colours("p", build.ON_GATEWAY)
         declared = replace(self.told, declared_targets=frozenset({ROUTE.object.group_kind}))
         assert self.affected(declared, GATEWAY, p) == []
         assert self.affected(replace(self.told, controllers=frozenset({"example.org/x"})), GATEWAY, p) == []
@@ -480,8 +479,6 @@ WORLD: Final = (
     build.service(),
     build.namespace("default"),
 )
-TO_G: Final = build.target("g")
-TO_R: Final = build.target("r", "HTTPRoute")
 
 
 def coloured(name: str, target: Mapping[str, Json], age: int = 1, **spec: Json) -> Resource:
@@ -512,14 +509,14 @@ def test_the_worst_of_several(shares: Collection[Event], expected: Event) -> Non
 
 
 def test_alone() -> None:
-    analysis = analysis_of(coloured("p", TO_G, a=1, b=1))
+    analysis = analysis_of(coloured("p", build.ON_GATEWAY, a=1, b=1))
     assert share(analysis, "p", GATEWAY, GATEWAY) == "enforced"
     assert share(analysis, "p", HTTP, GATEWAY) == "enforced"
 
 
 def test_all_of_one_merge_and_some_of_another() -> None:
     """The least part counts at a place below which both are, and each at the listener to which it belongs."""
-    analysis = analysis_of(coloured("p", TO_G, a=1, b=1), coloured("below", TO_R, a=2))
+    analysis = analysis_of(coloured("p", build.ON_GATEWAY, a=1, b=1), coloured("below", build.ON_ROUTE, a=2))
     assert share(analysis, "p", GATEWAY, GATEWAY) == "partially enforced"
     assert share(analysis, "p", HTTP, GATEWAY) == "partially enforced"
     assert share(analysis, "p", ALT, GATEWAY) == "enforced"
@@ -527,7 +524,7 @@ def test_all_of_one_merge_and_some_of_another() -> None:
 
 
 def test_nothing_of_a_merge() -> None:
-    analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2, b=2))
+    analysis = analysis_of(coloured("p", build.ON_GATEWAY, a=1), coloured("below", build.ON_ROUTE, a=2, b=2))
     assert share(analysis, "p", HTTP, GATEWAY) == "overridden"
     assert share(analysis, "p", ALT, GATEWAY) == "enforced"
     assert share(analysis, "p", GATEWAY, GATEWAY) == "overridden"
@@ -537,19 +534,19 @@ def test_nothing_of_a_merge() -> None:
 def test_a_merge_in_which_it_is_not() -> None:
     """Where a nearer one takes its place as a whole there is nothing in which it could have a part."""
     atomic = replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS)
-    analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2), profile=atomic)
+    analysis = analysis_of(coloured("p", build.ON_GATEWAY, a=1), coloured("below", build.ON_ROUTE, a=2), profile=atomic)
     assert share(analysis, "p", HTTP, GATEWAY) == share(analysis, "below", HTTP, ROUTE) == "enforced"
 
 
 def test_a_place_that_the_target_does_not_lead_through() -> None:
-    analysis = analysis_of(coloured("p", TO_R, a=1), coloured("older", TO_R, age=0, a=2))
+    analysis = analysis_of(coloured("p", build.ON_ROUTE, a=1), coloured("older", build.ON_ROUTE, age=0, a=2))
     assert share(analysis, "p", HTTP, ROUTE) == "overridden"
     assert share(analysis, "p", ALT, ROUTE) == "enforced"
 
 
 def test_where_no_policy_of_the_kind_counts() -> None:
     theirs = replace(PATCHING, controllers=frozenset({"example.org/other"}))
-    analysis = analysis_of(coloured("p", TO_G, a=1), coloured("below", TO_R, a=2), profile=theirs)
+    analysis = analysis_of(coloured("p", build.ON_GATEWAY, a=1), coloured("below", build.ON_ROUTE, a=2), profile=theirs)
     assert share(analysis, "p", GATEWAY, GATEWAY) == "enforced"
 
 
@@ -566,14 +563,16 @@ def test_without_a_listener() -> None:
 
 def test_scopes_are_looked_at_one_by_one() -> None:
     scoped = replace(PATCHING, scopes=(MergeScope((RULES, TargetLevel(RULES.group_kind, section=False))),))
-    analysis = analysis_of(coloured("p", TO_G, a=1, b=1), coloured("below", TO_R, a=2, b=2), profile=scoped)
+    analysis = analysis_of(
+        coloured("p", build.ON_GATEWAY, a=1, b=1), coloured("below", build.ON_ROUTE, a=2, b=2), profile=scoped
+    )
     assert share(analysis, "p", HTTP, GATEWAY) == "enforced"
     assert share(analysis, "below", HTTP, ROUTE) == "enforced"
 
 
 def test_a_field_that_is_put_together_is_one() -> None:
     joint = replace(PATCHING, joint_fields=(JointField(field="rules", within=("level", "levels"), by="*"),))
-    policies = (coloured("p", TO_R, rules={"x": 1}), coloured("older", TO_R, age=0, rules={"y": 2}))
+    policies = (coloured("p", build.ON_ROUTE, rules={"x": 1}), coloured("older", build.ON_ROUTE, age=0, rules={"y": 2}))
     for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):
         analysis = analysis_of(*policies, profile=profile)
         assert share(analysis, "p", HTTP, ROUTE) == share(analysis, "older", HTTP, ROUTE) == expected

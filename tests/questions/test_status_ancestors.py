@@ -23,7 +23,6 @@ CALLS: Final = GroupKind("example.com", "CallPolicy")
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 OURS: Final = "example.com/gateway"
 THEIRS: Final = "example.com/other"
-TO_SERVICE: Final = build.target("s", "Service", group="")
 CALLER: Final = PolicyKindProfile(
     CALLS, "inherited", "profile", backend_fields=("spec.calls.backendRefs",), controllers=frozenset({THEIRS})
 )
@@ -67,7 +66,7 @@ def test_a_selector_without_an_object_has_no_place_but_the_policy() -> None:
 
 
 def test_a_gateway_or_listenerset_reports_itself() -> None:
-    p = colours(build.target("g"), build.target("g", section="http"), build.target("ls", "ListenerSet"))
+    p = colours(build.ON_GATEWAY, build.target("g", section="http"), build.target("ls", "ListenerSet"))
     expected = ["Gateway default/g", "Gateway default/g#http", "ListenerSet default/ls"]
     assert places(profile(), p, build.listener_set()) == expected
     assert places(profile("targets"), p, build.listener_set()) == expected
@@ -86,7 +85,7 @@ def test_a_route_has_its_parents() -> None:
             build.service_parent("s"),
         ],
     )
-    p = colours(build.target("r", "HTTPRoute"), build.target("r", "HTTPRoute", "rule[0]"))
+    p = colours(build.ON_ROUTE, build.target("r", "HTTPRoute", "rule[0]"))
     assert places(profile(), route, p) == ["Gateway default/g", "Gateway default/g#http", "Gateway default/g#ghost"]
 
 
@@ -94,7 +93,7 @@ def test_a_parent_of_another_controller_has_nothing_to_report() -> None:
     """Without controllers of its own, a kind is everybody's; a parent that was not read may be ours."""
     parents = [build.parent("g"), build.parent("far"), build.parent("x", namespace="unread")]
     route = build.route("r", parents=parents)
-    p = colours(build.target("r", "HTTPRoute"))
+    p = colours(build.ON_ROUTE)
     both = ["Gateway default/g", "Gateway default/far", "Gateway unread/x"]
     assert places(profile("parents", OURS), route, p) == ["Gateway default/g", "Gateway unread/x"]
     assert places(profile("parents", OURS, THEIRS), route, p) == places(profile(), route, p) == both
@@ -109,7 +108,7 @@ def test_a_listenerset_counts_if_its_gateway_admits_it() -> None:
     ]
     parents = [build.parent(name, kind="ListenerSet") for name in ("in", "out", "loose")]
     route = build.route("r", parents=parents)
-    p = colours(build.target("r", "HTTPRoute"))
+    p = colours(build.ON_ROUTE)
     assert places(profile(), admitting, *sets, route, p) == ["ListenerSet default/in", "ListenerSet default/loose"]
 
 
@@ -122,7 +121,7 @@ def test_a_listenerset_counts_as_long_as_nobody_knows_otherwise() -> None:
         build.listener_set("lost", parent="gone"),
     ]
     parents = [build.parent(name, kind="ListenerSet") for name in ("chosen", "away", "lost")]
-    world = (choosy, *sets, build.route("r", parents=parents), colours(build.target("r", "HTTPRoute")))
+    world = (choosy, *sets, build.route("r", parents=parents), colours(build.ON_ROUTE))
     both = ["ListenerSet default/chosen", "ListenerSet default/away"]
     assert places(profile(), *world) == places(profile("parents", OURS), *world) == both
     assert places(profile(), *world, build.namespace("default", {"a": "b"})) == both
@@ -136,20 +135,20 @@ def test_a_backend_has_the_parents_of_the_routes_that_forward_to_it() -> None:
     ]
     away = build.route("away", parents=[build.parent("g", "away")], rules=[build.rule(build.backend("t"))])
     gateway = "Gateway default/g#to-"
-    assert places(profile(), *routes, away, colours(TO_SERVICE)) == [
+    assert places(profile(), *routes, away, colours(build.ON_SERVICE)) == [
         f"{gateway}admin",
         f"{gateway}any",
         f"{gateway}web",
     ]
-    on_port = colours({**TO_SERVICE, "sectionName": "web"})
+    on_port = colours({**build.ON_SERVICE, "sectionName": "web"})
     assert places(profile(), *routes, away, on_port) == [f"{gateway}any", f"{gateway}web"]
 
 
 def test_a_port_with_policies_of_its_own_is_not_the_services() -> None:
-    own = build.policy("own", {**TO_SERVICE, "sectionName": "web"}, color="blue")
+    own = build.policy("own", {**build.ON_SERVICE, "sectionName": "web"}, color="blue")
     route = build.route("r")
-    assert places(profile(), route, own, colours(TO_SERVICE)) == []
-    assert places(profile(), route, colours(TO_SERVICE)) == ["Gateway default/g"]
+    assert places(profile(), route, own, colours(build.ON_SERVICE)) == []
+    assert places(profile(), route, colours(build.ON_SERVICE)) == ["Gateway default/g"]
 
 
 CALLED: Final[Json] = {"backendRefs": [{"group": "", "kind": "Service", "name": "s"}]}
@@ -163,14 +162,14 @@ def caller(calls: Json, *targets: Mapping[str, Json]) -> Resource:
 def test_a_policy_that_calls_a_backend_is_a_place_for_it() -> None:
     """If it is attached to anything itself; the Service is in its own namespace unless it says otherwise."""
     expected = "CallPolicy default/caller"
-    assert places(profile(), caller(CALLED), colours(TO_SERVICE)) == [expected]
-    assert places(profile(), caller([CALLED]), colours(TO_SERVICE)) == [expected]
+    assert places(profile(), caller(CALLED), colours(build.ON_SERVICE)) == [expected]
+    assert places(profile(), caller([CALLED]), colours(build.ON_SERVICE)) == [expected]
     defaulted: Json = {"backendRefs": {"name": "s"}}
-    assert places(profile(), caller(defaulted), colours(TO_SERVICE)) == [expected]
-    assert places(profile(), caller(CALLED, build.target("gone")), colours(TO_SERVICE)) == []
-    assert places(profile(), caller(CALLED, build.target("g")), colours(TO_SERVICE)) == []
+    assert places(profile(), caller(defaulted), colours(build.ON_SERVICE)) == [expected]
+    assert places(profile(), caller(CALLED, build.target("gone")), colours(build.ON_SERVICE)) == []
+    assert places(profile(), caller(CALLED, build.ON_GATEWAY), colours(build.ON_SERVICE)) == []
     other: Json = {"backendRefs": [{"name": "t"}, {"name": "s", "namespace": "far"}, {"kind": "Backend", "name": "s"}]}
-    assert places(profile(), caller(other), colours(TO_SERVICE)) == []
+    assert places(profile(), caller(other), colours(build.ON_SERVICE)) == []
 
 
 HOSTILE: Final[list[Json]] = [
@@ -186,17 +185,17 @@ HOSTILE: Final[list[Json]] = [
 
 @pytest.mark.parametrize("calls", HOSTILE, ids=str)
 def test_what_a_caller_calls_may_be_anything(calls: Json) -> None:
-    assert places(profile(), caller(calls), colours(TO_SERVICE)) == []
+    assert places(profile(), caller(calls), colours(build.ON_SERVICE)) == []
 
 
 def test_the_gateways_above_a_target() -> None:
     """Of every path, without sections; a Gateway is its own, a Service has those of the routes to it."""
     route = build.route("r", parents=[build.parent("g"), build.parent("far")])
     both = ["Gateway default/far", "Gateway default/g"]
-    assert places(profile("gateways"), route, colours(build.target("r", "HTTPRoute"))) == both
-    assert places(profile("gateways"), route, colours(TO_SERVICE)) == both
+    assert places(profile("gateways"), route, colours(build.ON_ROUTE)) == both
+    assert places(profile("gateways"), route, colours(build.ON_SERVICE)) == both
     assert places(profile("gateways"), route, colours(build.target("g", section="http"))) == ["Gateway default/g"]
-    assert places(profile("gateways"), colours(TO_SERVICE)) == []
+    assert places(profile("gateways"), colours(build.ON_SERVICE)) == []
 
 
 def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
@@ -206,7 +205,7 @@ def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
         COLOR, "direct", "profile", status=StatusProfile(placement="parents"), status_by={THEIRS: theirs}
     )
     route = build.route("r", parents=[build.parent("g", "http"), build.parent("far", "http")])
-    analysis = analysis_of(kind, route, caller(CALLED), colours(TO_SERVICE))
+    analysis = analysis_of(kind, route, caller(CALLED), colours(build.ON_SERVICE))
     (attachment,) = analysis.attachments[P]
     assert ancestors_of(analysis, kind, attachment) == {
         build.node("Gateway", "g", "http"): kind.status,
@@ -220,7 +219,7 @@ def test_a_caller_reports_as_the_controller_of_its_own_kind_does() -> None:
     kind = PolicyKindProfile(
         COLOR, "direct", "profile", status=StatusProfile(placement="policy"), status_by={THEIRS: theirs}
     )
-    analysis = analysis_of(kind, caller(CALLED), colours(TO_SERVICE))
+    analysis = analysis_of(kind, caller(CALLED), colours(build.ON_SERVICE))
     (attachment,) = analysis.attachments[P]
     own = NodeRef(build.ref("CallPolicy", "caller", group="example.com"))
     assert ancestors_of(analysis, kind, attachment) == {None: kind.status, own: theirs}
@@ -277,14 +276,14 @@ class TestOwners:
 
     def test_a_listenerset_that_is_not_admitted_has_no_listeners_there(self) -> None:
         more = build.listener_set("ls", build.listener("more", port=81))
-        assert places(profile("owners"), more, colours(build.target("g"))) == ["Gateway default/g"]
+        assert places(profile("owners"), more, colours(build.ON_GATEWAY)) == ["Gateway default/g"]
 
     def test_a_route_has_its_parents(self) -> None:
         route = build.route("r", parents=[build.parent("g"), build.parent("far", "http")])
         both = ["Gateway default/g", "Gateway default/far#http"]
-        assert places(profile("owners"), route, colours(build.target("r", "HTTPRoute"))) == both
-        assert places(profile("owners"), route, colours(TO_SERVICE)) == both
-        assert places(profile("owners", OURS), route, colours(TO_SERVICE)) == both[:1]
+        assert places(profile("owners"), route, colours(build.ON_ROUTE)) == both
+        assert places(profile("owners"), route, colours(build.ON_SERVICE)) == both
+        assert places(profile("owners", OURS), route, colours(build.ON_SERVICE)) == both[:1]
 
 
 class TestParentGateways:
@@ -294,7 +293,7 @@ class TestParentGateways:
             build.route("a", parents=[build.parent("g", "ghost"), build.parent("far"), build.parent("gone")]),
             build.route("b", parents=[build.parent("g", "http"), build.service_parent()]),
         ]
-        p = colours(TO_SERVICE)
+        p = colours(build.ON_SERVICE)
         assert places(profile("parentGateways"), *routes, p) == ["Gateway default/far", "Gateway default/g"]
         assert places(profile("parentGateways", OURS), *routes, p) == ["Gateway default/g"]
 
@@ -307,16 +306,16 @@ class TestParentGateways:
         ]
         parents = [build.parent(name, kind="ListenerSet") for name in ("in", "out", "loose")]
         route = build.route("r", parents=parents)
-        found = places(profile("parentGateways"), admitting, *sets, route, colours(TO_SERVICE))
+        found = places(profile("parentGateways"), admitting, *sets, route, colours(build.ON_SERVICE))
         assert found == ["Gateway default/open"]
 
     def test_no_route_sends_requests_there(self) -> None:
-        assert places(profile("parentGateways"), colours(TO_SERVICE)) == []
-        assert places(profile("parentGateways"), build.route("r"), colours(build.target("g"))) == []
+        assert places(profile("parentGateways"), colours(build.ON_SERVICE)) == []
+        assert places(profile("parentGateways"), build.route("r"), colours(build.ON_GATEWAY)) == []
 
     def test_a_parent_that_was_not_read(self) -> None:
         route = build.route("r", parents=[build.parent("g", namespace="unread")])
-        assert places(profile("parentGateways", OURS), route, colours(TO_SERVICE)) == ["Gateway unread/g"]
+        assert places(profile("parentGateways", OURS), route, colours(build.ON_SERVICE)) == ["Gateway unread/g"]
 
 
 GATEWAY: Final = build.node("Gateway", "g")
@@ -477,7 +476,7 @@ def merges(*resources: Resource, kind: PolicyKindProfile | None = None, admits: 
 
 
 MERGING: Final = coloured("p", to_route(), merge="Patch defaults")
-ABOVE: Final = coloured("above", build.target("g"))
+ABOVE: Final = coloured("above", build.ON_GATEWAY)
 
 
 def test_a_policy_that_does_not_merge_has_no_merges() -> None:
@@ -486,7 +485,7 @@ def test_a_policy_that_does_not_merge_has_no_merges() -> None:
     assert merges(route, ABOVE, coloured("p", to_route())) == []
     assert merges(route, ABOVE, MERGING, kind=choosing(chooser="established")) == []
     assert merges(route, MERGING) == []
-    on_gateway = coloured("q", build.target("g"), merge="Patch defaults")
+    on_gateway = coloured("q", build.ON_GATEWAY, merge="Patch defaults")
     assert order(choosing(), route, on_gateway).merges_of(on_gateway.ref, GATEWAY) == ()
 
 
@@ -542,7 +541,7 @@ def test_a_refused_policy_merges_with_nothing() -> None:
 def test_what_is_merged_into_a_policy() -> None:
     """By way of one target of it: routes, each once and sorted, also where one of their rules has the policy."""
     on_rule = coloured("q", to_route("a", "rule[0]"), merge="StrategicMerge")
-    both = coloured("above", build.target("g"), build.target("g", section="http"))
+    both = coloured("above", build.ON_GATEWAY, build.target("g", section="http"))
     found = order(choosing(), build.route("r"), build.route("a"), both, MERGING, on_rule)
     routes = (build.node("HTTPRoute", "a"), ROUTE)
     assert found.merged_into(both.ref, GATEWAY) == found.merged_into(both.ref, HTTP) == routes

@@ -51,19 +51,19 @@ def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: 
 
 
 def test_parameters_that_were_not_read() -> None:
-    assert unseen(build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")) == [[UNREAD], [UNREAD], []]
-    assert unseen(build.policy("p", build.target("g"), age=1, color="red")) == [[UNREAD], [UNREAD], [UNREAD]]
+    assert unseen(build.policy("p", build.ON_ROUTE, age=1, color="red")) == [[UNREAD], [UNREAD], []]
+    assert unseen(build.policy("p", build.ON_GATEWAY, age=1, color="red")) == [[UNREAD], [UNREAD], [UNREAD]]
 
 
 def test_parameters_that_were_read_or_do_not_exist() -> None:
-    p = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
+    p = build.policy("p", build.ON_ROUTE, age=1, color="red")
     assert unseen(p, settings(enable=True)) == [[], [], []]
     assert unseen(p, settings(enable=False)) == [[], [], []]
     assert unseen(p, complete=True) == [[], [], []]
 
 
 def test_a_kind_that_nothing_has_to_enable() -> None:
-    p = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
+    p = build.policy("p", build.ON_ROUTE, age=1, color="red")
     assert unseen(p, profile=replace(SWITCHED, enabled_by=None)) == [[], [], []]
 
 
@@ -125,7 +125,7 @@ def test_a_route_that_a_listener_may_take() -> None:
         build.namespace("default", {"team": "a"}),
     )
     targets = {
-        "g": build.target("g"),
+        "g": build.ON_GATEWAY,
         "l": build.target("g", section="http"),
         "c": build.target("public", "GatewayClass"),
         "r": build.target("near", "HTTPRoute"),
@@ -148,7 +148,7 @@ def test_whether_a_route_may_refer_to_a_backend() -> None:
     far = build.service("s", namespace="far")
     world = (build.gateway_class(), build.gateway(), far)
     route = build.route(rules=[build.rule(build.backend("s", namespace="far"))])
-    policy = build.policy("p", build.target("g"), age=1, a=1)
+    policy = build.policy("p", build.ON_GATEWAY, age=1, a=1)
     reason = "whether HTTPRoute default/r may refer to it is unknown: no ReferenceGrant in the input says so"
     for more, expected in (((), [reason]), ((build.grant(namespace="far"),), [])):
         analysis = analyzed(*world, route, policy, *more)
@@ -166,7 +166,7 @@ def test_namespaces_that_nothing_says() -> None:
         build.gateway("g", build.listener(allowedRoutes=build.allow("All"))),
         build.route("r", parents=[build.parent("g", namespace="default")], namespace="?apps.echo"),
         build.service(namespace="?apps.echo"),
-        build.policy("p", build.target("r", "HTTPRoute"), namespace="?apps.echo", age=1, a=1),
+        build.policy("p", build.ON_ROUTE, namespace="?apps.echo", age=1, a=1),
     )
     analysis = analyzed(*world)
     subject = NodeRef(world[2].ref)
@@ -181,7 +181,7 @@ def test_namespaces_that_nothing_says() -> None:
 def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
     """It may stand beside the policy that is asked about; that one's own is told as its target."""
     open_policy = build.policy("open", build.target("g", section="${SECTION}"), a=1)
-    policy = build.policy("p", build.target("g"), a=2)
+    policy = build.policy("p", build.ON_GATEWAY, a=2)
     analysis = analyzed(*WORLD, open_policy, policy, complete=True, profiles=[PLAIN])
     for asked in (policy, open_policy):
         unseen = blind_spots_for_policy(analysis, analysis.enforcement(asked.ref))
@@ -190,7 +190,7 @@ def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
 
 def test_another_policy_that_may_be_on_the_same_gateway() -> None:
     """Which of its listeners that one is about, a placeholder leaves open: it may be the one of the route."""
-    p = build.policy("p", build.target("g"), age=1, color="red")
+    p = build.policy("p", build.ON_GATEWAY, age=1, color="red")
     q = build.policy("q", build.target("g", section="${LISTENER}"), age=2, color="blue")
     about_policy, *_ = unseen(p, q, settings(enable=True))
     which = "which section of Gateway default/g ${LISTENER} is cannot be known yet"
@@ -199,7 +199,7 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
 
 
 def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
-    q = build.policy("q", build.target("g"), build.target("g", section="${LISTENER}"), age=2, color="blue")
+    q = build.policy("q", build.ON_GATEWAY, build.target("g", section="${LISTENER}"), age=2, color="blue")
     analysis = analyzed(*WORLD, q, settings(enable=True), profiles=[PLAIN])
     about_policy = blind_spots_for_policy(analysis, analysis.enforcement(q.ref))
     assert [thing.what for thing in about_policy] == ["Gateway default/g"]
@@ -235,7 +235,7 @@ def profile(*, partly: bool = False, crosses: bool | None = False, kind: GroupKi
 
 def about(known: PolicyKindProfile, *policies: tuple[str, str], references: bool = False) -> ObjectDescription:
     """The answer about the Service `s` of `default`, behind a route; policies are given by namespace and name."""
-    spec = {"targetRefs": [build.target("s", "Service", group="")]} if references else {}
+    spec = {"targetRefs": [build.ON_SERVICE]} if references else {}
     found = [build.resource(KIND.kind, name, dict(spec), group=GROUP, namespace=home) for home, name in policies]
     world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service("s"), *found)
     return describe(analyzed(*world, profiles=[known]), build.node("Service", "s", group=""))

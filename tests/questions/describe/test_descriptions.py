@@ -77,7 +77,7 @@ def test_what_does_not_apply_has_its_reason() -> None:
         build.gateway("far", refusing),
         build.route("q", parents=[build.parent("far"), build.parent("g")], hostnames=["example.com"]),
         defaults("escaped", build.target("far", "Gateway", "admin"), a=1),
-        build.policy("direct", build.target("g"), kind="LimitPolicy", limit=1),
+        build.policy("direct", build.ON_GATEWAY, kind="LimitPolicy", limit=1),
         defaults("lost", build.target("q", "HTTPRoute", "nope"), a=1),
         defaults("far-away", build.target("q", "HTTPRoute", namespace="x"), a=1),
     )
@@ -132,7 +132,7 @@ def test_problems_are_those_that_concern_the_subject() -> None:
     analysis = world(
         build.route("q", rules=[build.rule(build.backend("gone"))]),
         build.route("far", namespace="far", parents=[], rules=[build.rule(build.backend("s", namespace="default"))]),
-        defaults("half", build.target("g"), build.target("g", "Gateway", "nope"), a=1),
+        defaults("half", build.ON_GATEWAY, build.target("g", "Gateway", "nope"), a=1),
         complete=True,
     )
     about_r = about(analysis, "HTTPRoute", "r").problems
@@ -179,7 +179,7 @@ SWITCHED: Final = color_kind(
 )
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 ROUTE: Final = build.node("HTTPRoute", "r")
-P: Final = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
+P: Final = build.policy("p", build.ON_ROUTE, age=1, color="red")
 WORLD: Final = (
     build.gateway_class(),
     build.gateway("free"),
@@ -293,9 +293,9 @@ def test_fields_alone() -> None:
 
 
 def test_a_field_that_somebody_loses_to_who_does_not_set_it() -> None:
-    target = build.target("r", "HTTPRoute")
+    target = build.ON_ROUTE
     analysis = world(
-        build.policy("wide", build.target("g"), age=1, size=1, color="red"), build.policy("own", target, age=2, size=2)
+        build.policy("wide", build.ON_GATEWAY, age=1, size=1, color="red"), build.policy("own", target, age=2, size=2)
     )
     answer = narrowed(about(analysis, "HTTPRoute", "r"), Focus(fields=("color",)))
     assert (answer.policies, [group.settings for group in answer.in_force]) == ((), [()])
@@ -314,7 +314,7 @@ def test_what_does_not_apply_of_other_kinds_is_left_out() -> None:
         build.gateway("far", build.listener("admin", port=81, hostname="admin.example.com")),
         build.route("q", parents=[build.parent("far"), build.parent("g")], hostnames=["example.com"]),
         defaults("escaped", build.target("far", "Gateway", "admin"), a=1),
-        build.policy("direct", build.target("g"), kind="LimitPolicy", limit=1),
+        build.policy("direct", build.ON_GATEWAY, kind="LimitPolicy", limit=1),
     )
     answer = about(analysis, "HTTPRoute", "q")
     found = [narrowed(answer, Focus(kinds=(kind,))).not_applying for kind in (COLOR, LIMIT)]
@@ -344,7 +344,7 @@ def test_of_what_is_in_order_nothing_is_said(number: int) -> None:
 
 
 def test_what_is_no_policy_has_no_answer() -> None:
-    analysis = world(build.policy("p", build.target("g"), a=1))
+    analysis = world(build.policy("p", build.ON_GATEWAY, a=1))
     with pytest.raises(KeyError):
         describe_policy(analysis, build.ref("Gateway", "g"))
     with pytest.raises(NotFoundError, match="ColorPolicy default/gone is not in the input"):
@@ -386,7 +386,7 @@ def test_what_is_affected_begins_at_the_target() -> None:
     pool = build.resource("Pool", "x", group="example.net")
     to_pool = build.rule(build.backend("x", None, kind="Pool", group="example.net"), build.backend("s"))
     route = build.route("r", rules=[to_pool])
-    objects = (build.gateway("g"), route, build.service("s"), pool, build.policy("p", build.target("g"), a=1))
+    objects = (build.gateway("g"), route, build.service("s"), pool, build.policy("p", build.ON_GATEWAY, a=1))
     for profiles, expected in (
         ((), ["Gateway default/g", "HTTPRoute default/r", "Service default/s", "Pool default/x"]),
         ((profile,), ["HTTPRoute default/r#rule[0]"]),
@@ -452,7 +452,7 @@ def condition(type_: str, status: str, reason: str = "", **more: Json) -> dict[s
     ],
 )
 def test_what_a_controller_says_to_the_contrary(status: Json, expected: str | None) -> None:
-    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    spec: dict[str, Json] = {"targetRefs": [build.ON_ROUTE], "color": "red"}
     policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
     (source,) = about(world(policy), "HTTPRoute", "r").sources
     assert (source.policy, source.contrary and source.contrary.reason) == (policy.ref, expected)
@@ -460,9 +460,7 @@ def test_what_a_controller_says_to_the_contrary(status: Json, expected: str | No
 
 @pytest.mark.parametrize(("name", "expected"), [("p", "a patch"), ("q", "")])
 def test_what_may_not_be_as_it_was_read(name: str, expected: str) -> None:
-    policy = build.resource(
-        "ColorPolicy", "p", {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}, group="example.com"
-    )
+    policy = build.resource("ColorPolicy", "p", {"targetRefs": [build.ON_ROUTE], "color": "red"}, group="example.com")
     gap = Gap("ColorPolicy", "default", "a patch", Origin("patch.yaml", 1), name=name)
     (source,) = about(world(policy, gaps=[gap]), "HTTPRoute", "r").sources
     assert source.otherwise == expected
@@ -499,6 +497,6 @@ def test_why_each_parent_leads_nowhere() -> None:
 
 
 def test_what_policies_say_that_were_not_read() -> None:
-    found = about(world(defaults("p", build.target("r", "HTTPRoute"), a=1)), "HTTPRoute", "r")
+    found = about(world(defaults("p", build.ON_ROUTE, a=1)), "HTTPRoute", "r")
     assert [str(each.policy) for each in found.sources] == ["ColorPolicy default/p"]
     assert about(analyzed(build.gateway()), "Gateway", "g").sources == ()

@@ -19,7 +19,7 @@ from tests.questions.build import COLOR, color_kind
 from tests.resolution.build import source
 
 PROFILE: Final = color_kind("inherited", security_fields=frozenset({"jwt"}))
-G: Final = build.target("g")
+G: Final = build.ON_GATEWAY
 ONE: Final = build.target("one", "HTTPRoute")
 TWO: Final = build.target("two", "HTTPRoute")
 WORLD: Final = (
@@ -172,7 +172,7 @@ ONE_SERVICE: Final = (
 
 
 def on_service(name: str = "p", age: int = 1, **spec: Json) -> Resource:
-    return differences.color(name, build.target("s", "Service", group=""), age=age, **spec)
+    return differences.color(name, build.ON_SERVICE, age=age, **spec)
 
 
 def fields(before: list[Resource], after: list[Resource], profile: PolicyKindProfile = PATCHING) -> list[str]:

@@ -27,7 +27,7 @@ PROFILE: Final = color_kind(
     object_fields={"timeout": "rule.timeouts.request"},
 )
 WORLD: Final = (build.gateway_class(), build.namespace("default"), build.gateway(), build.service("s"))
-POLICY: Final = build.policy("p", build.target("g"), timeout="15s", color="red")
+POLICY: Final = build.policy("p", build.ON_GATEWAY, timeout="15s", color="red")
 Rules = "tuple[Mapping[str, Json], ...]"
 
 

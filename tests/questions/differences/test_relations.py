@@ -23,9 +23,9 @@ GATEWAY: Final = build.gateway()
 ROUTE: Final = build.route()
 SERVICE: Final = build.service()
 WORLD: Final = (build.gateway_class(), build.namespace("default"), GATEWAY, ROUTE, SERVICE)
-G: Final = build.target("g")
-R: Final = build.target("r", "HTTPRoute")
-S: Final = build.target("s", "Service", group="")
+G: Final = build.ON_GATEWAY
+R: Final = build.ON_ROUTE
+S: Final = build.ON_SERVICE
 
 
 def differing(before: list[Resource], after: list[Resource]) -> StateDiff:

@@ -327,7 +327,7 @@ class TestDelegation:
 
 class TestOtherChanges:
     def test_a_policy(self) -> None:
-        objects = [*world(build.route()), color("p", build.target("g"), a=1)]
+        objects = [*world(build.route()), color("p", build.ON_GATEWAY, a=1)]
         assert traffic(objects, build.ref("ColorPolicy", "p", group="example.com")) == NO_TRAFFIC
 
     def test_a_service_that_others_use(self) -> None:

@@ -24,8 +24,8 @@ G: Final = build.gateway()
 R: Final = build.route()
 S: Final = build.service("s")
 WORLD: Final[tuple[Resource, ...]] = (CLASS, G, R, S, build.namespace("default"))
-RED: Final = build.policy("p", build.target("g"), color="red")
-BLUE: Final = build.policy("p", build.target("g"), color="blue")
+RED: Final = build.policy("p", build.ON_GATEWAY, color="red")
+BLUE: Final = build.policy("p", build.ON_GATEWAY, color="blue")
 
 
 def between(before: Sequence[Resource], after: Sequence[Resource], asked: GraphOptions | None = None) -> Picture:
@@ -228,7 +228,7 @@ class TestPolicies:
         assert differing(picture) == ["Gateway g", "HTTPRoute r", "HTTPRoute r#rule[0]", "Service s"]
 
     def test_other_targets(self) -> None:
-        moved = build.policy("p", build.target("r", "HTTPRoute"), color="red")
+        moved = build.policy("p", build.ON_ROUTE, color="red")
         picture = between([*WORLD, RED], [*WORLD, moved])
         assert marked(picture) == ["changed: p Enforced at HTTPRoute r, Service s no more on Gateway g"]
         selecting = build.policy(
@@ -242,14 +242,14 @@ class TestPolicies:
 
     def test_other_targets_of_other_kinds(self) -> None:
         asked = GraphOptions(kinds=frozenset({GATEWAY}))
-        moved = build.policy("p", build.target("s", "Service", group=""), color="red")
+        moved = build.policy("p", build.ON_SERVICE, color="red")
         assert marked(between([*WORLD, RED], [*WORLD, moved], asked)) == [
             "changed: p Enforced at Service s no more on Gateway g"
         ]
         assert not between([*WORLD, moved], [*WORLD, moved], asked).policies
 
     def test_another_state(self) -> None:
-        over = build.policy("over", build.target("r", "HTTPRoute"), color="blue")
+        over = build.policy("over", build.ON_ROUTE, color="blue")
         picture = between([*WORLD, RED], [*WORLD, RED, over])
         assert marked(picture) == [
             "added: over Enforced at HTTPRoute r, Service s",
@@ -257,7 +257,7 @@ class TestPolicies:
         ]
 
     def test_another_reference_that_fails(self) -> None:
-        both = build.policy("p", build.target("g"), build.target("t", "HTTPRoute"), color="red")
+        both = build.policy("p", build.ON_GATEWAY, build.target("t", "HTTPRoute"), color="red")
         t = build.route("t", parents=[])
         assert "changed: p Enforced at Gateway g, HTTPRoute r, Service s" in marked(
             between([*WORLD, t, both], [*WORLD, both])
@@ -293,7 +293,7 @@ class TestAround:
 
     def test_a_policy_that_is_deleted(self) -> None:
         """What is around it stays, and how far others are enforced is told of all of their paths."""
-        over = build.policy("over", build.target("r", "HTTPRoute"), color="blue")
+        over = build.policy("over", build.ON_ROUTE, color="blue")
         analysis = analyzed(*WORLD, RED, over, build.route("t"), complete=True)
         comparison = what_if(analysis, deleted=[over.ref])
         picture = graph_of_two(comparison, lambda state: around(find(state, "colorpolicy", "over", "default")))
@@ -344,7 +344,7 @@ class TestOutcomes:
         tls, other = (
             build.policy(
                 "tls",
-                build.target("s", "Service", group=""),
+                build.ON_SERVICE,
                 kind="BackendTLSPolicy",
                 group="gateway.networking.k8s.io",
                 validation={"hostname": name, "wellKnownCACertificates": "System"},

@@ -15,7 +15,7 @@ from kubectl_policy.questions.graph.picture import Details, GraphNode, Picture
 from tests import build
 from tests.questions.build import analyzed
 
-ON_GATEWAY: Final = build.policy("p", build.target("g"), color="red")
+ON_GATEWAY: Final = build.policy("p", build.ON_GATEWAY, color="red")
 WORLD: Final[tuple[Resource, ...]] = (
     build.gateway_class(),
     build.namespace("default"),

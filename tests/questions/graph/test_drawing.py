@@ -13,7 +13,7 @@ from kubectl_policy.questions.graph.picture import GraphOptions, Picture
 from tests import build
 from tests.questions.graph.drawings import around, drawn, links, nodes, outcomes, policies, unseen
 
-S: Final = build.target("s", "Service", group="")
+S: Final = build.ON_SERVICE
 # Two routes of one Gateway, to one Service of each namespace; and a Gateway that has nothing to do with them.
 WORLD: Final[tuple[Resource, ...]] = (
     build.gateway_class(),
@@ -223,7 +223,7 @@ class TestNamespace:
 
 
 class TestPolicies:
-    ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
+    ON_GATEWAY: Final = build.policy("on-g", build.ON_GATEWAY, color="red")
     ON_A: Final = build.policy("on-a", build.target("a", "HTTPRoute"), color="blue")
     ON_TWO: Final = build.policy("on-two", build.target("g", section="two"), color="green")
     EVERY: Final = (*WORLD, ON_GATEWAY, ON_A, ON_TWO)
@@ -282,7 +282,7 @@ ATTACHED: Final = (
     ROUTE,
     build.service(),
     build.namespace("default"),
-    build.policy("p", build.target("g"), color="red"),
+    build.policy("p", build.ON_GATEWAY, color="red"),
 )
 HERE: Final = GraphOptions(namespace="default")
 AROUND: Final = around(ROUTE.ref)
@@ -333,7 +333,7 @@ class TestNames:
         assert unseen(drawn([*ATTACHED, q], complete=False)) == ["Gateway default/ghost"]
         assert unseen(drawn([*ATTACHED, q], around(q.ref), complete=False)) == ["Gateway default/ghost"]
         assert not unseen(drawn([*ATTACHED, q], AROUND, complete=False))
-        both = build.policy("both", build.target("ghost"), build.target("r", "HTTPRoute"), color="red")
+        both = build.policy("both", build.target("ghost"), build.ON_ROUTE, color="red")
         assert not unseen(drawn([*ATTACHED, both], AROUND, complete=False))
 
     def test_each_once(self) -> None:
@@ -541,7 +541,7 @@ def test_only_policies_of_some_kinds() -> None:
     world = [
         *EVERYTHING,
         build.policy("red", build.target("ghost"), color="red"),
-        build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1),
+        build.policy("fast", build.ON_GATEWAY, kind="SpeedPolicy", speed=1),
     ]
     picture = drawn(
         world, GraphOptions(policy_kinds=frozenset({build.ref("SpeedPolicy", "fast", group="example.com").group_kind}))

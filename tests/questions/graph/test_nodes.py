@@ -147,8 +147,8 @@ class TestKinds:
 
     def test_policies(self) -> None:
         """Those that are about what is shown, by target or by effect, and those without any target."""
-        on_route = build.policy("on-route", build.target("r", "HTTPRoute"), color="red")
-        on_gateway = build.policy("on-gateway", build.target("g"), color="red")
+        on_route = build.policy("on-route", build.ON_ROUTE, color="red")
+        on_gateway = build.policy("on-gateway", build.ON_GATEWAY, color="red")
         on_nothing = build.policy("on-nothing", color="red")
         world = [*WORLD, on_route, on_gateway, on_nothing]
         assert [policy.ref.name for policy in drawn(world, kinds(GATEWAY)).policies] == ["on-gateway", "on-nothing"]
@@ -205,7 +205,7 @@ class TestOnlyAffected:
         """Of two routes, the one that a policy is about; and not what is below that, if nothing is set there."""
         tls = build.policy(
             "tls",
-            build.target("s", "Service", group=""),
+            build.ON_SERVICE,
             kind="BackendTLSPolicy",
             group="gateway.networking.k8s.io",
             validation={"hostname": "s", "wellKnownCACertificates": "System"},
@@ -221,13 +221,13 @@ class TestOnlyAffected:
         assert nodes(picture) == ["GatewayClass public", "Gateway g", "Gateway g#three (missing)"]
 
     def test_of_some_policies(self) -> None:
-        p = build.policy("p", build.target("r", "HTTPRoute"), color="red")
+        p = build.policy("p", build.ON_ROUTE, color="red")
         q = build.policy("q", build.target("q"), kind="OtherPolicy", color="red")
         picture = drawn([*WORLD, p, q], GraphOptions(only_affected=True, policy_kinds=frozenset({p.ref.group_kind})))
         assert "Gateway q (missing)" not in nodes(picture)
 
     def test_around_something(self) -> None:
-        p = build.policy("p", build.target("g"), color="red")
+        p = build.policy("p", build.ON_GATEWAY, color="red")
         world = [*WORLD, build.route("other", rules=[]), p]
         asked = around(build.ref("HTTPRoute", "r"), only_affected=True)
         assert "HTTPRoute other" not in nodes(drawn(world, asked))
@@ -242,7 +242,7 @@ WITH_OUTCOMES: Final[tuple[Resource, ...]] = (
     build.service(),
 )
 ON_TWO: Final = build.policy("on-two", build.target("g", section="two"), color="green")
-ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
+ON_GATEWAY: Final = build.policy("on-g", build.ON_GATEWAY, color="red")
 
 
 def test_not_unless_asked_for() -> None:
@@ -309,7 +309,7 @@ def test_what_rules_say_themselves() -> None:
 
 
 def test_of_some_kinds() -> None:
-    fast = build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1)
+    fast = build.policy("fast", build.ON_GATEWAY, kind="SpeedPolicy", speed=1)
     route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
     asked = GraphOptions(effective=True, policy_kinds=frozenset({COLOR}))
     assert groups(drawn([*WITH_OUTCOMES[:2], route, WITH_OUTCOMES[3], ON_GATEWAY, fast], asked)) == {
@@ -369,7 +369,7 @@ def reported(ancestor: str, status: str = "False") -> Resource:
         "controllerName": "example.com/gateway",
         "conditions": [condition],
     }
-    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    spec: dict[str, Json] = {"targetRefs": [build.ON_ROUTE], "color": "red"}
     return build.resource("ColorPolicy", "p", spec, group="example.com", status={"ancestors": [entry]})
 
 

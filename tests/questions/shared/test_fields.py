@@ -238,12 +238,12 @@ def written(profile: PolicyKindProfile, *policies: Resource) -> dict[str, str]:
 
 
 def on_route(**fields: Json) -> Resource:
-    reference = build.target("r", "HTTPRoute")
+    reference = build.ON_ROUTE
     return build.resource("ColorPolicy", "p", {"targetRefs": [reference], **fields}, group="example.com")
 
 
 def on_gateway(**fields: Json) -> Resource:
-    return build.resource("ColorPolicy", "above", {"targetRefs": [build.target("g")], **fields}, group="example.com")
+    return build.resource("ColorPolicy", "above", {"targetRefs": [build.ON_GATEWAY], **fields}, group="example.com")
 
 
 def test_a_field_stands_in_the_spec_or_in_a_stanza() -> None:

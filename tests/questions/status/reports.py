@@ -28,7 +28,7 @@ WORDS: Final[Mapping[Event, ConditionWords]] = {
     "no effect": ConditionWords("Works", "False", "Nothing"),
     "affected": ConditionWords("Coloured", "True", "By"),
 }
-TO_ROUTE: Final = build.target("r", "HTTPRoute")
+TO_ROUTE: Final = build.ON_ROUTE
 FINE: Final = ("Seen", "True", "Fine")
 WORKS: Final = ("Works", "True", "All")
 ACCEPTED: Final = ("Accepted", "True", "Accepted")

@@ -223,7 +223,7 @@ def test_what_a_policy_affects_is_marked() -> None:
         build.route("r"), parents=[parent(condition(ACCEPTED), condition(RESOLVED), condition(BY_COLOURS))]
     )
     rest = (build.gateway_class("public", MINE), build.service("s"))
-    assert not compared(*rest, gateway, route, policy("p", build.target("g"))).disagrees
+    assert not compared(*rest, gateway, route, policy("p", build.ON_GATEWAY)).disagrees
     report = compared(*rest, gateway, route, policy("p"))
     wrong = [(one.resource.ref.kind, str(found.at or "")) for one, found in report.comparisons if found.disagrees]
     assert wrong == []
@@ -295,7 +295,7 @@ def test_an_annotation_that_cannot_be_read_is_not_compared(value: Json) -> None:
 def test_an_annotation_that_names_others_disagrees() -> None:
     other = only(marked(policy(), annotations={"example.com/colours": "default/q"}))
     assert (other.verdict, other.computed, other.reported) == ("Differs", Claim("default/p"), Claim("default/q"))
-    elsewhere = policy("p", build.target("g"))
+    elsewhere = policy("p", build.ON_GATEWAY)
     gone = only(marked(elsewhere, annotations={"example.com/colours": "default/p"}))
     assert (gone.verdict, str(gone.policy_kind)) == ("NotExpected", "ColorPolicy.example.com")
     assert not marked(elsewhere, annotations={"example.com/colours": ""}).disagrees
@@ -315,7 +315,7 @@ def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
     far = build.route("r", parents=[build.parent("far", namespace="infra")])
     said = reported(far, parents=[parent(condition(BY_COLOURS), name="far", namespace="infra")])
     report = compared(
-        build.gateway_class("public", MINE), build.service("s"), said, policy("p", build.target("g")), word="routes"
+        build.gateway_class("public", MINE), build.service("s"), said, policy("p", build.ON_GATEWAY), word="routes"
     )
     found = [found for _, found in report.comparisons if found.type == "Coloured"]
     assert [one.verdict for one in found] == ["Undecided"]

@@ -42,7 +42,7 @@ def tls(*authorities: str, name: str = "tls", age: int | None = None, **validati
     """A BackendTLSPolicy on Service `s`, with references to ConfigMaps if there are any."""
     references: Json = [{"group": "", "kind": "ConfigMap", "name": authority} for authority in authorities]
     spec: Json = {
-        "targetRefs": [build.target("s", "Service", group="")],
+        "targetRefs": [build.ON_SERVICE],
         "validation": {"caCertificateRefs": references, **validation} if authorities else validation,
     }
     return build.resource("BackendTLSPolicy", name, spec, age=age)
@@ -173,7 +173,7 @@ def test_what_depends_on_something_unread_is_undecided() -> None:
 
 def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> None:
     """Of a policy on a Gateway whose routes may not have been read, only what depends on these is undecided."""
-    said = reported(policy("p", build.target("g")), ancestors=[WRONG])
+    said = reported(policy("p", build.ON_GATEWAY), ancestors=[WRONG])
     resources = (build.gateway_class("public", MINE), build.gateway("g"), said)
     report = compared(*resources)
     assert [row[2:] for row in verdicts(report)] == [("Seen", "Differs"), ("Works", "Undecided")]
@@ -242,7 +242,7 @@ def test_a_controller_that_reported_on_nothing_of_a_kind_may_not_be_there() -> N
     theirs = reported(policy("p"), ancestors=[ancestor(condition(FINE), controller="other")])
     accepts = kind(words={"accepted": ConditionWords(*FINE)})
     assert explained(*world(), theirs, profile=accepts) == "silent controller"
-    fine = reported(policy("q", build.target("g")), ancestors=[ancestor(condition(FINE))])
+    fine = reported(policy("q", build.ON_GATEWAY), ancestors=[ancestor(condition(FINE))])
     assert explained(*world(), theirs, fine, policy("r"), profile=accepts) == "none"
 
 
@@ -263,9 +263,7 @@ def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() 
     refused = reported(policy(), ancestors=[ancestor(condition(("Accepted", "False", "Invalid")))])
     assert explained(*world(), refused, profile=unsaid) == "assumed status"
     assert explained(*world(), refused, profile=replace(unsaid, known_by="label")) == "inferred profile"
-    own = build.resource(
-        "XBackendTrafficPolicy", "x", {"targetRefs": [build.target("s", "Service", group="")]}, group=XAPI
-    )
+    own = build.resource("XBackendTrafficPolicy", "x", {"targetRefs": [build.ON_SERVICE]}, group=XAPI)
     said_of_own = reported(own, ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
     assert explained(*world(), said_of_own) == "none"
 
@@ -298,7 +296,7 @@ def test_what_is_undecided_leaves_it_uncertain_whether_anything_disagrees() -> N
 
 def test_without_a_type_the_targets_of_policies_are_asked_about_as_well() -> None:
     """Gateways, ListenerSets and routes that exist; what else is targeted has no such status."""
-    on = [build.target("g"), build.target("s", "Service", group=""), build.target("gone", "GRPCRoute")]
+    on = [build.ON_GATEWAY, build.ON_SERVICE, build.target("gone", "GRPCRoute")]
     report = compared(*world(), policy("p", *on), policy("q"), build.gateway("spare"))
     assert [str(one.resource.ref) for one in report.items] == [
         "ColorPolicy default/p",

@@ -26,8 +26,8 @@ EXPRESSIONS: Final[Json] = [
     {"key": "never", "operator": "NotIn", "values": ["so"]},
 ]
 TWO_LISTENERS: Final = build.gateway("g", build.listener(), build.listener("other", port=81))
-ON_ROUTE: Final = build.target("r", "HTTPRoute")
-ON_GATEWAY: Final = build.target("g")
+ON_ROUTE: Final = build.ON_ROUTE
+ON_GATEWAY: Final = build.ON_GATEWAY
 PARENT_SET: Final = build.parent("ls", kind="ListenerSet")
 
 
@@ -457,7 +457,7 @@ def of_backends() -> list[Cause]:
     far = build.service(namespace="far")
     on_route = defaults("p", ON_ROUTE, a=1)
     levels = (TargetLevel(SERVICE, section=False),)
-    on_service = build.target("s", "Service", group="")
+    on_service = build.ON_SERVICE
     weightless = build.route(rules=[build.rule(build.backend(weight=0))])
     return [
         Cause(
@@ -562,7 +562,7 @@ def of_controllers() -> list[Cause]:
 
 
 def of_precedence() -> list[Cause]:
-    on_service = build.target("s", "Service", group="")
+    on_service = build.ON_SERVICE
     named_ports = build.service("s", ("web", 8080))
     limit = build.ref("LimitPolicy", "p", group="example.com")
     older = build.policy("o", on_service, kind="LimitPolicy", age=1, limit=1)

@@ -182,7 +182,7 @@ def test_an_effect_on_some_paths_is_an_effect() -> None:
         build.gateway("h"),
         build.route(parents=[build.parent(), build.parent("h")]),
         overrides("o", build.target("g", section="other"), a=1),
-        defaults("p", build.target("g"), a=2),
+        defaults("p", build.ON_GATEWAY, a=2),
     )
     answer = why_not(analysis, POLICY, ROUTE)
     assert (answer.effect.in_force, answer.edits, answer.obstacle, answer.tried) == ((0, 2), (), "", 0)
