@@ -28,60 +28,26 @@ _MERGING: Final = frozenset(
     {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES, MergeStrategy.STRATEGIC_MERGE}
 )
 
-# Stable names, in causal order: what is said of the policy itself, what it names, whether it may, who acts on it, how
-# routes attach, where requests go, and how policies meet.
+# Stable names, in causal order.
 RULES: Final = (
-    "not-computed",
-    "combination-unknown",
-    "no-fields",
-    "no-reference",
-    "no-filter",
-    "filter-unsupported",
-    "target-missing",
-    "other-group",
-    "group-version",
-    "other-namespace",
-    "target-unknown",
-    "other-target",
-    "target-below",
-    "section-missing",
-    "other-section",
-    "not-selected",
-    "kind-unsupported",
-    "namespace-closed",
-    "not-permitted",
-    "need-not-permitted",
-    "policy-invalid",
-    "target-invalid",
-    "other-controller",
-    "not-enabled",
-    "target-overlaps",
-    "parent-missing",
-    "parent-unknown",
-    "parent-invalid",
-    "no-parent",
-    "listener-missing",
-    "listener-port",
-    "listener-set-refused",
-    "listener-kind",
-    "listener-namespace",
-    "listener-hostname",
-    "listener-conflict",
-    "not-delegated",
-    "backend-not-permitted",
-    "no-weight",
-    "hostname-too-wide",
-    "nothing-below",
-    "takes-effect-elsewhere",
-    "direct-above",
-    "not-on-path",
-    "replaced-by-section",
-    "unheeded",
-    "refused",
-    "overridden",
-    "beaten-on-target",
-    "superseded",
-    "not-counted",
+    # Of the policy itself.
+    *("not-computed", "combination-unknown", "no-fields"),
+    # What it names.
+    *("no-reference", "no-filter", "filter-unsupported", "target-missing", "other-group", "group-version"),
+    *("other-namespace", "target-unknown", "other-target", "target-below", "section-missing", "other-section"),
+    *("not-selected", "kind-unsupported"),
+    # Whether it may.
+    *("namespace-closed", "not-permitted", "need-not-permitted", "policy-invalid", "target-invalid"),
+    # Who acts on it.
+    *("other-controller", "not-enabled", "target-overlaps"),
+    # How routes attach.
+    *("parent-missing", "parent-unknown", "parent-invalid", "no-parent", "listener-missing", "listener-port"),
+    *("listener-set-refused", "listener-kind", "listener-namespace", "listener-hostname", "listener-conflict"),
+    # Where requests go.
+    *("not-delegated", "backend-not-permitted", "no-weight", "hostname-too-wide", "nothing-below"),
+    *("takes-effect-elsewhere", "direct-above", "not-on-path"),
+    # How policies meet.
+    *("replaced-by-section", "unheeded", "refused", "overridden", "beaten-on-target", "superseded", "not-counted"),
 )
 
 

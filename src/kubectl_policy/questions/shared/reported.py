@@ -117,12 +117,7 @@ def parse_policy_names(value: Json, home: str) -> frozenset[str] | None:
 
 # The conditions of policies by which a controller says that one does not work, and the status with which it does.
 NOT_WORKING: Final = {
-    "Accepted": "False",
-    "Valid": "False",
-    "Attached": "False",
-    "Enforced": "False",
-    "Programmed": "False",
-    "ResolvedRefs": "False",
+    **dict.fromkeys(("Accepted", "Valid", "Attached", "Enforced", "Programmed", "ResolvedRefs"), "False"),
     "Conflicted": "True",
 }
 
