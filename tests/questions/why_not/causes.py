@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from kubectl_policy import analyze
@@ -83,118 +83,74 @@ def selector(**labels: str) -> dict[str, Any]:
     return {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": labels}
 
 
-def of_references() -> list[Cause]:
+def of_references() -> Iterator[Cause]:
     gateway_alone = profiled(declared_targets=frozenset({GATEWAY}))
     by_label = object_schema(targetSelectors={"type": "array", "items": anything()}, color={"type": "string"})
     other = build.route("q")
-    return [
-        Cause("another target", usual(other, defaults("p", build.target("q", "HTTPRoute"), a=1)), "other-target"),
-        Cause(
-            "a single reference to another target",
-            usual(other, build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red")),
-            "other-target",
+    world = usual(other, defaults("p", build.target("q", "HTTPRoute"), a=1))
+    yield Cause("another target", world, "other-target")
+    world = usual(other, build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
+    yield Cause("a single reference to another target", world, "other-target")
+    yield Cause("a typing error", usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)), "target-missing")
+    world = around(TWO_LISTENERS, build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red"))
+    yield Cause("one of several sections", world, "other-section", target=build.node("Gateway", "g", "http"))
+    world = around(
+        build.gateway(),
+        build.gateway("h"),
+        build.policy("p", targetRef={**build.target("h"), "sectionNames": ["http"]}, color="red"),
+    )
+    yield Cause("sections of another object", world, "other-target", target=build.node("Gateway", "g", "http"))
+    yield Cause("no reference", usual(build.policy("p", color="red")), "no-reference")
+    world = usual(defaults("p", build.target("g", section="htps"), a=1))
+    yield Cause("a section that is not there", world, "section-missing", target=build.node("Gateway", "g"))
+    world = around(
+        TWO_LISTENERS,
+        build.route(parents=[build.parent(section="http")]),
+        defaults("p", build.target("g", section="other"), a=1),
+    )
+    yield Cause("another section", world, "other-section", target=build.node("Gateway", "g", "http"))
+    world = usual(build.policy("p", targetSelectors=[selector(team="a")], color="red"), schema=by_label)
+    yield Cause("labels that are not selected", world, "not-selected", edited=ROUTE.object)
+    world = usual(
+        build.route("q", labels={"team": "a"}),
+        build.policy("p", targetSelectors=[selector(team="a")], color="red"),
+        schema=by_label,
+    )
+    yield Cause("labels of others", world, "not-selected", edited=ROUTE.object)
+    world = usual(
+        build.route("q", labels={"not": "this", "color": "red"}),
+        build.policy("p", targetSelectors=[{**selector(color="red"), "matchExpressions": EXPRESSIONS}], color="red"),
+        schema=by_label,
+    )
+    yield Cause(
+        "labels that expressions ask for",
+        world,
+        "not-selected",
+        target=build.node("HTTPRoute", "q"),
+        edited=build.ref("HTTPRoute", "q"),
+    )
+    world = usual(
+        build.policy(
+            "p",
+            targetSelectors=[{**selector(team="a"), "matchExpressions": [{"key": "a", "operator": "Odd"}]}],
+            color="red",
         ),
-        Cause("a typing error", usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)), "target-missing"),
-        Cause(
-            "one of several sections",
-            around(TWO_LISTENERS, build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red")),
-            "other-section",
-            target=build.node("Gateway", "g", "http"),
-        ),
-        Cause(
-            "sections of another object",
-            around(
-                build.gateway(),
-                build.gateway("h"),
-                build.policy("p", targetRef={**build.target("h"), "sectionNames": ["http"]}, color="red"),
-            ),
-            "other-target",
-            target=build.node("Gateway", "g", "http"),
-        ),
-        Cause("no reference", usual(build.policy("p", color="red")), "no-reference"),
-        Cause(
-            "a section that is not there",
-            usual(defaults("p", build.target("g", section="htps"), a=1)),
-            "section-missing",
-            target=build.node("Gateway", "g"),
-        ),
-        Cause(
-            "another section",
-            around(
-                TWO_LISTENERS,
-                build.route(parents=[build.parent(section="http")]),
-                defaults("p", build.target("g", section="other"), a=1),
-            ),
-            "other-section",
-            target=build.node("Gateway", "g", "http"),
-        ),
-        Cause(
-            "labels that are not selected",
-            usual(build.policy("p", targetSelectors=[selector(team="a")], color="red"), schema=by_label),
-            "not-selected",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "labels of others",
-            usual(
-                build.route("q", labels={"team": "a"}),
-                build.policy("p", targetSelectors=[selector(team="a")], color="red"),
-                schema=by_label,
-            ),
-            "not-selected",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "labels that expressions ask for",
-            usual(
-                build.route("q", labels={"not": "this", "color": "red"}),
-                build.policy(
-                    "p", targetSelectors=[{**selector(color="red"), "matchExpressions": EXPRESSIONS}], color="red"
-                ),
-                schema=by_label,
-            ),
-            "not-selected",
-            target=build.node("HTTPRoute", "q"),
-            edited=build.ref("HTTPRoute", "q"),
-        ),
-        Cause(
-            "a selector that nothing can match",
-            usual(
-                build.policy(
-                    "p",
-                    targetSelectors=[{**selector(team="a"), "matchExpressions": [{"key": "a", "operator": "Odd"}]}],
-                    color="red",
-                ),
-                schema=by_label,
-            ),
-            "not-selected",
-            edited=None,
-        ),
-        Cause(
-            "labels where a name would do",
-            usual(build.policy("p", targetSelectors=[selector(team="a", tier="b")], color="red")),
-            "not-selected",
-        ),
-        Cause(
-            "a kind that cannot be named",
-            usual(defaults("p", ON_ROUTE, a=1), profile=gateway_alone),
-            "kind-unsupported",
-        ),
-        Cause(
-            "a wrong group",
-            usual(defaults("p", build.target("r", "HTTPRoute", group="networking.k8s.io"), a=1)),
-            "other-group",
-        ),
-        Cause(
-            "a group with a version",
-            usual(defaults("p", build.target("r", "HTTPRoute", group=f"{GATEWAY_API}/v1"), a=1)),
-            "group-version",
-        ),
-        Cause("a target below", usual(defaults("p", ON_ROUTE, a=1)), "target-below", target=build.node("Gateway", "g")),
-    ]
+        schema=by_label,
+    )
+    yield Cause("a selector that nothing can match", world, "not-selected", edited=None)
+    world = usual(build.policy("p", targetSelectors=[selector(team="a", tier="b")], color="red"))
+    yield Cause("labels where a name would do", world, "not-selected")
+    world = usual(defaults("p", ON_ROUTE, a=1), profile=gateway_alone)
+    yield Cause("a kind that cannot be named", world, "kind-unsupported")
+    world = usual(defaults("p", build.target("r", "HTTPRoute", group="networking.k8s.io"), a=1))
+    yield Cause("a wrong group", world, "other-group")
+    world = usual(defaults("p", build.target("r", "HTTPRoute", group=f"{GATEWAY_API}/v1"), a=1))
+    yield Cause("a group with a version", world, "group-version")
+    world = usual(defaults("p", ON_ROUTE, a=1))
+    yield Cause("a target below", world, "target-below", target=build.node("Gateway", "g"))
 
 
-def across_namespaces() -> list[Cause]:
+def across_namespaces() -> Iterator[Cause]:
     far = build.policy("p", build.target("r", "HTTPRoute", namespace="default"), namespace="far", color="red")
     far_policy = build.ref("ColorPolicy", "p", "far", "example.com")
     unnamed = build.policy("p", ON_ROUTE, namespace="far", color="red")
@@ -202,62 +158,54 @@ def across_namespaces() -> list[Cause]:
     key = build.resource("Secret", "key", group="", namespace="far")
     needy = build.policy("p", ON_ROUTE, key=[{"name": "own"}, {"name": "key", "namespace": "far"}], color="red")
     keyless = build.policy("p", ON_ROUTE, key={"name": "key"}, color="red")
-    return [
-        Cause(
-            "a target in another namespace",
-            usual(far),
-            "not-permitted",
-            action="create",
-            edited=build.ref("ReferenceGrant", "r-for-far"),
-            policy=far_policy,
-        ),
-        Cause(
-            "a target in another namespace that labels select",
-            usual(
-                build.policy(
-                    "p", targetSelectors=[{**selector(), "namespaces": {"from": "All"}}], namespace="far", a=1
-                ),
-                profile=profiled(cross_namespace=False),
-            ),
-            "not-permitted",
-            action="create",
-            edited=build.ref("ReferenceGrant", "r-for-far"),
-            policy=far_policy,
-        ),
-        Cause(
-            "a target in a namespace that cannot be named",
-            usual(far, profile=profiled(cross_namespace=False)),
-            "namespace-closed",
-            edited=None,
-            policy=far_policy,
-        ),
-        Cause(
-            "a target that is meant in another namespace",
-            usual(unnamed, profile=profiled(grant_required=False)),
-            "other-namespace",
-            edited=far_policy,
-            policy=far_policy,
-        ),
-        Cause(
-            "a need in another namespace",
-            usual(
-                build.resource("Secret", "own", group=""),
-                key,
-                needy,
-                build.grant("key-for-default", namespace="far"),
-                profile=profiled(needs=(secret,)),
-            ),
-            "need-not-permitted",
-            action="create",
-            edited=build.ref("ReferenceGrant", "key-for-default-2", "far"),
-        ),
-        Cause(
-            "a need that is not there", usual(keyless, profile=profiled(needs=(secret,))), "policy-invalid", edited=None
-        ),
-    ]
+    world = usual(far)
+    yield Cause(
+        "a target in another namespace",
+        world,
+        "not-permitted",
+        action="create",
+        edited=build.ref("ReferenceGrant", "r-for-far"),
+        policy=far_policy,
+    )
+    world = usual(
+        build.policy("p", targetSelectors=[{**selector(), "namespaces": {"from": "All"}}], namespace="far", a=1),
+        profile=profiled(cross_namespace=False),
+    )
+    yield Cause(
+        "a target in another namespace that labels select",
+        world,
+        "not-permitted",
+        action="create",
+        edited=build.ref("ReferenceGrant", "r-for-far"),
+        policy=far_policy,
+    )
+    world = usual(far, profile=profiled(cross_namespace=False))
+    yield Cause(
+        "a target in a namespace that cannot be named", world, "namespace-closed", edited=None, policy=far_policy
+    )
+    world = usual(unnamed, profile=profiled(grant_required=False))
+    yield Cause(
+        "a target that is meant in another namespace", world, "other-namespace", edited=far_policy, policy=far_policy
+    )
+    world = usual(
+        build.resource("Secret", "own", group=""),
+        key,
+        needy,
+        build.grant("key-for-default", namespace="far"),
+        profile=profiled(needs=(secret,)),
+    )
+    yield Cause(
+        "a need in another namespace",
+        world,
+        "need-not-permitted",
+        action="create",
+        edited=build.ref("ReferenceGrant", "key-for-default-2", "far"),
+    )
+    world = usual(keyless, profile=profiled(needs=(secret,)))
+    yield Cause("a need that is not there", world, "policy-invalid", edited=None)
 
 
-def of_listeners() -> list[Cause]:
+def of_listeners() -> Iterator[Cause]:
     on_gateway = defaults("p", ON_GATEWAY, a=1)
     gateway, namespace = build.ref("Gateway", "g"), build.ref("Namespace", "far", group="")
     far = build.node("HTTPRoute", "r", namespace="far")
@@ -273,295 +221,184 @@ def of_listeners() -> list[Cause]:
     def attached(*parents: Mapping[str, Any]) -> Analysis:
         return below(build.gateway(), build.route(parents=list(parents)))
 
-    return [
-        Cause(
-            "a namespace that the listener does not take",
-            below(build.gateway(), build.namespace("far"), far_route),
-            "listener-namespace",
-            target=far,
-            edited=gateway,
+    world = below(build.gateway(), build.namespace("far"), far_route)
+    yield Cause("a namespace that the listener does not take", world, "listener-namespace", target=far, edited=gateway)
+    world = below(build.gateway("g", build.listener(allowedRoutes=by_team)), build.namespace("far"), far_route)
+    yield Cause(
+        "a namespace that the listener does not select", world, "listener-namespace", target=far, edited=namespace
+    )
+    world = below(build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route())
+    yield Cause("a kind that the listener does not take", world, "listener-kind", edited=gateway)
+    world = below(build.gateway("g", build.listener(hostname="*.a.example")), build.route(hostnames=["r.b.example"]))
+    yield Cause("a hostname that does not match", world, "listener-hostname", edited=ROUTE.object)
+    world = attached(build.parent(section="htps"))
+    yield Cause("a listener that is not there", world, "listener-missing", edited=ROUTE.object)
+    yield Cause("another port", attached(build.parent(port=81)), "listener-port", edited=ROUTE.object)
+    yield Cause("no parent at all", attached(), "no-parent", edited=ROUTE.object)
+    world = around(
+        build.gateway(),
+        build.gateway("h"),
+        build.route(parents=[build.parent("h")]),
+        defaults("p", build.target("g", section="http"), a=1),
+        profile=profiled(declared_targets=frozenset({HTTP_ROUTE, GATEWAY}), sections="refine"),
+    )
+    yield Cause("another parent", world, "no-parent")
+    world = around(
+        TWO_LISTENERS,
+        build.route(parents=[build.parent(section="http")]),
+        build.policy("p", targetRef=build.target("g", section="other"), color="red"),
+        profile=local,
+    )
+    yield Cause("another listener of the parent", world, "no-parent", edited=ROUTE.object)
+    world = below(build.gateway(), sets, build.route(parents=[PARENT_SET]))
+    yield Cause("a ListenerSet that is not let in", world, "listener-set-refused", edited=gateway)
+    world = below(build.gateway(), sets)
+    yield Cause(
+        "a ListenerSet itself that is not let in",
+        world,
+        "listener-set-refused",
+        target=build.node("ListenerSet", "ls"),
+        edited=gateway,
+    )
+    world = below(
+        build.gateway_class("passing", "gateway.nginx.org/nginx-gateway-controller"),
+        build.gateway(
+            "g",
+            build.listener("https", "HTTPS", 443, tls={"certificateRefs": [{"name": "gone"}]}),
+            class_name="passing",
         ),
-        Cause(
-            "a namespace that the listener does not select",
-            below(build.gateway("g", build.listener(allowedRoutes=by_team)), build.namespace("far"), far_route),
-            "listener-namespace",
-            target=far,
-            edited=namespace,
-        ),
-        Cause(
-            "a kind that the listener does not take",
-            below(build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route()),
-            "listener-kind",
-            edited=gateway,
-        ),
-        Cause(
-            "a hostname that does not match",
-            below(build.gateway("g", build.listener(hostname="*.a.example")), build.route(hostnames=["r.b.example"])),
-            "listener-hostname",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a listener that is not there",
-            attached(build.parent(section="htps")),
-            "listener-missing",
-            edited=ROUTE.object,
-        ),
-        Cause("another port", attached(build.parent(port=81)), "listener-port", edited=ROUTE.object),
-        Cause("no parent at all", attached(), "no-parent", edited=ROUTE.object),
-        Cause(
-            "another parent",
-            around(
-                build.gateway(),
-                build.gateway("h"),
-                build.route(parents=[build.parent("h")]),
-                defaults("p", build.target("g", section="http"), a=1),
-                profile=profiled(declared_targets=frozenset({HTTP_ROUTE, GATEWAY}), sections="refine"),
-            ),
-            "no-parent",
-        ),
-        Cause(
-            "another listener of the parent",
-            around(
-                TWO_LISTENERS,
-                build.route(parents=[build.parent(section="http")]),
-                build.policy("p", targetRef=build.target("g", section="other"), color="red"),
-                profile=local,
-            ),
-            "no-parent",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a ListenerSet that is not let in",
-            below(build.gateway(), sets, build.route(parents=[PARENT_SET])),
-            "listener-set-refused",
-            edited=gateway,
-        ),
-        Cause(
-            "a ListenerSet itself that is not let in",
-            below(build.gateway(), sets),
-            "listener-set-refused",
-            target=build.node("ListenerSet", "ls"),
-            edited=gateway,
-        ),
-        Cause(
-            "a Gateway that is not there",
-            around(build.gateway("h"), build.route(parents=[build.parent("gone")]), defaults("p", ON_ROUTE, a=1)),
-            "parent-missing",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a ListenerSet whose Gateway is not there",
-            around(
-                build.gateway(allowedListeners={"namespaces": {"from": "Same"}}),
-                build.gateway("h", namespace="far"),
-                build.listener_set("ls", build.listener("extra", port=81), parent="gone"),
-                build.route(parents=[PARENT_SET]),
-                defaults("p", ON_ROUTE, a=1),
-            ),
-            "parent-missing",
-            edited=build.ref("ListenerSet", "ls"),
-        ),
-        Cause(
-            "a Gateway in another namespace than the parentRef says",
-            around(
-                build.gateway("h", build.listener(allowedRoutes=build.allow("All")), namespace="far"),
-                build.route(parents=[build.parent("h")]),
-                defaults("p", ON_ROUTE, a=1),
-            ),
-            "parent-missing",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a listener that is not valid, where such are passed over",
-            below(
-                build.gateway_class("passing", "gateway.nginx.org/nginx-gateway-controller"),
-                build.gateway(
-                    "g",
-                    build.listener("https", "HTTPS", 443, tls={"certificateRefs": [{"name": "gone"}]}),
-                    class_name="passing",
-                ),
-                build.route(),
-            ),
-            "parent-invalid",
-            edited=None,
-        ),
-        Cause(
-            "a route that does not delegate",
-            usual(
-                build.route("below", parents=[build.parent("r", kind="HTTPRoute")]),
-                defaults("p", build.target("below", "HTTPRoute"), a=1),
-            ),
-            "not-delegated",
-            target=build.node("HTTPRoute", "below"),
-            edited=None,
-        ),
-        Cause(
-            "two listeners that cannot be told apart",
-            below(
-                build.gateway("g", build.listener(), build.listener("other")),
-                build.route(parents=[build.parent(section="other")]),
-            ),
-            "listener-conflict",
-            edited=None,
-        ),
-        Cause(
-            "a listener and a port that are not one",
-            attached(build.parent(section="http", port=81)),
-            "listener-port",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a port of a parent Service",
-            around(build.route(parents=[build.service_parent("s", sectionName="gone")]), defaults("p", ON_ROUTE, a=1)),
-            "listener-missing",
-            edited=ROUTE.object,
-        ),
-        Cause(
-            "a Gateway without listeners",
-            around(
-                build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": []}),
-                build.route(),
-                defaults("p", ON_ROUTE, a=1),
-            ),
-            "listener-missing",
-            edited=None,
-        ),
-        Cause(
-            "a class that another Gateway has",
-            around(
-                build.gateway_class("other"),
-                build.gateway(),
-                build.gateway("h", class_name="other"),
-                build.route(parents=[build.parent("h", section="gone"), build.parent("g")]),
-                build.policy("p", build.target("other", "GatewayClass"), color="red"),
-                profile=profiled(declared_targets=frozenset({GATEWAY_CLASS})),
-            ),
-            "listener-missing",
-        ),
-        Cause(
-            "a hostname that is too wide",
-            around(
-                build.gateway("g", build.listener(hostname="r.a.example")),
-                build.route(hostnames=["*.a.example"]),
-                on_gateway,
-                profile=profiled(declared_targets=frozenset({GATEWAY}), hostnames="inside"),
-            ),
-            "hostname-too-wide",
-            edited=ROUTE.object,
-        ),
-    ]
+        build.route(),
+    )
+    yield Cause("a listener that is not valid, where such are passed over", world, "parent-invalid", edited=None)
+    world = below(
+        build.gateway("g", build.listener(), build.listener("other")),
+        build.route(parents=[build.parent(section="other")]),
+    )
+    yield Cause("two listeners that cannot be told apart", world, "listener-conflict", edited=None)
+    world = attached(build.parent(section="http", port=81))
+    yield Cause("a listener and a port that are not one", world, "listener-port", edited=ROUTE.object)
+    world = around(
+        build.gateway("g", build.listener(hostname="r.a.example")),
+        build.route(hostnames=["*.a.example"]),
+        on_gateway,
+        profile=profiled(declared_targets=frozenset({GATEWAY}), hostnames="inside"),
+    )
+    yield Cause("a hostname that is too wide", world, "hostname-too-wide", edited=ROUTE.object)
 
 
-def of_backends() -> list[Cause]:
-    service = build.node("Service", "s", namespace="far", group="")
+def of_parents() -> Iterator[Cause]:
+    on_route = defaults("p", ON_ROUTE, a=1)
+    world = around(build.gateway("h"), build.route(parents=[build.parent("gone")]), on_route)
+    yield Cause("a Gateway that is not there", world, "parent-missing", edited=ROUTE.object)
+    world = around(
+        build.gateway(allowedListeners={"namespaces": {"from": "Same"}}),
+        build.gateway("h", namespace="far"),
+        build.listener_set("ls", build.listener("extra", port=81), parent="gone"),
+        build.route(parents=[PARENT_SET]),
+        on_route,
+    )
+    yield Cause(
+        "a ListenerSet whose Gateway is not there", world, "parent-missing", edited=build.ref("ListenerSet", "ls")
+    )
+    world = around(
+        build.gateway("h", build.listener(allowedRoutes=build.allow("All")), namespace="far"),
+        build.route(parents=[build.parent("h")]),
+        on_route,
+    )
+    yield Cause("a Gateway in another namespace than the parentRef says", world, "parent-missing", edited=ROUTE.object)
+    world = usual(
+        build.route("below", parents=[build.parent("r", kind="HTTPRoute")]),
+        defaults("p", build.target("below", "HTTPRoute"), a=1),
+    )
+    yield Cause(
+        "a route that does not delegate", world, "not-delegated", target=build.node("HTTPRoute", "below"), edited=None
+    )
+    world = around(build.route(parents=[build.service_parent("s", sectionName="gone")]), on_route)
+    yield Cause("a port of a parent Service", world, "listener-missing", edited=ROUTE.object)
+    world = around(
+        build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": []}), build.route(), on_route
+    )
+    yield Cause("a Gateway without listeners", world, "listener-missing", edited=None)
+    world = around(
+        build.gateway_class("other"),
+        build.gateway(),
+        build.gateway("h", class_name="other"),
+        build.route(parents=[build.parent("h", section="gone"), build.parent("g")]),
+        build.policy("p", build.target("other", "GatewayClass"), color="red"),
+        profile=profiled(declared_targets=frozenset({GATEWAY_CLASS})),
+    )
+    yield Cause("a class that another Gateway has", world, "listener-missing")
+
+
+def of_backends() -> Iterator[Cause]:
+    service, far_service = build.node("Service", "s", group=""), build.node("Service", "s", namespace="far", group="")
     far = build.service(namespace="far")
     on_route = defaults("p", ON_ROUTE, a=1)
     levels = (TargetLevel(SERVICE, section=False),)
     on_service = build.ON_SERVICE
     weightless = build.route(rules=[build.rule(build.backend(weight=0))])
-    return [
-        Cause(
-            "a backend in another namespace",
-            around(build.gateway(), far, build.route(rules=[build.rule(build.backend(namespace="far"))]), on_route),
-            "backend-not-permitted",
-            target=service,
-            action="create",
-            edited=build.ref("ReferenceGrant", "s-for-default", "far"),
-        ),
-        Cause(
-            "a backend without weight",
-            around(build.gateway(), build.service(), weightless, on_route),
-            "no-weight",
-            target=build.node("Service", "s", group=""),
-            edited=build.ref("HTTPRoute", "r"),
-        ),
-        Cause(
-            "a policy on a backend without weight",
-            around(build.gateway(), build.service(), weightless, defaults("p", on_service, a=1)),
-            "no-weight",
-            target=build.node("Service", "s", group=""),
-            edited=build.ref("HTTPRoute", "r"),
-        ),
-        Cause(
-            "a rule without backends",
-            around(
-                build.gateway(), build.route(rules=[build.rule()]), on_route, profile=profiled(effective_targets=levels)
-            ),
-            "takes-effect-elsewhere",
-            edited=None,
-        ),
-    ]
+    world = around(build.gateway(), far, build.route(rules=[build.rule(build.backend(namespace="far"))]), on_route)
+    yield Cause(
+        "a backend in another namespace",
+        world,
+        "backend-not-permitted",
+        target=far_service,
+        action="create",
+        edited=build.ref("ReferenceGrant", "s-for-default", "far"),
+    )
+    world = around(build.gateway(), build.service(), weightless, on_route)
+    yield Cause("a backend without weight", world, "no-weight", target=service, edited=ROUTE.object)
+    world = around(build.gateway(), build.service(), weightless, defaults("p", on_service, a=1))
+    yield Cause("a policy on a backend without weight", world, "no-weight", target=service, edited=ROUTE.object)
+    world = around(
+        build.gateway(), build.route(rules=[build.rule()]), on_route, profile=profiled(effective_targets=levels)
+    )
+    yield Cause("a rule without backends", world, "takes-effect-elsewhere", edited=None)
 
 
-def of_controllers() -> list[Cause]:
+def of_controllers() -> Iterator[Cause]:
     ours = profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({GATEWAY}))
     enabling = RequiredParameter(GroupKind("example.com", "Parameters"), "colors.enabled")
     parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
     reference = {"group": "example.com", "kind": "Parameters", "name": "off"}
     gateway = build.ref("Gateway", "g")
     on_namespace = build.policy("p", build.target("default", "Namespace", group=""), color="red")
-    return [
-        Cause(
-            "the class of another controller",
-            usual(build.gateway_class("ours", "ours.example"), defaults("p", ON_GATEWAY, a=1), profile=ours),
-            "other-controller",
-            edited=gateway,
-        ),
-        Cause(
-            "a switch that is off",
-            around(
-                build.gateway("g", infrastructure={"parametersRef": reference}),
-                build.route(),
-                parameters,
-                build.resource("Parameters", "others", {}, group="example.com"),
-                defaults("p", ON_GATEWAY, a=1),
-                profile=profiled(enabled_by=enabling),
-            ),
-            "not-enabled",
-            edited=parameters.ref,
-        ),
-        Cause(
-            "the class of another controller below a Namespace",
-            usual(
-                on_namespace,
-                build.gateway_class("ours", "ours.example"),
-                profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
-            ),
-            "other-controller",
-            edited=gateway,
-        ),
-        Cause(
-            "nothing of a Gateway",
-            around(
-                build.route(parents=[build.service_parent()]),
-                on_namespace,
-                profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
-            ),
-            "other-controller",
-            edited=None,
-        ),
-        Cause(
-            "a switch that is off below a Namespace",
-            around(
-                build.gateway("g", infrastructure={"parametersRef": reference}),
-                build.route(),
-                parameters,
-                on_namespace,
-                profile=profiled(enabled_by=enabling, declared_targets=frozenset({NAMESPACE})),
-            ),
-            "not-enabled",
-            edited=parameters.ref,
-        ),
-        Cause(
-            "how it attaches",
-            usual(build.policy("p"), profile=profiled(attachment="none")),
-            "not-computed",
-            edited=None,
-        ),
-    ]
+    world = usual(build.gateway_class("ours", "ours.example"), defaults("p", ON_GATEWAY, a=1), profile=ours)
+    yield Cause("the class of another controller", world, "other-controller", edited=gateway)
+    world = around(
+        build.gateway("g", infrastructure={"parametersRef": reference}),
+        build.route(),
+        parameters,
+        build.resource("Parameters", "others", {}, group="example.com"),
+        defaults("p", ON_GATEWAY, a=1),
+        profile=profiled(enabled_by=enabling),
+    )
+    yield Cause("a switch that is off", world, "not-enabled", edited=parameters.ref)
+    world = usual(
+        on_namespace,
+        build.gateway_class("ours", "ours.example"),
+        profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
+    )
+    yield Cause("the class of another controller below a Namespace", world, "other-controller", edited=gateway)
+    world = around(
+        build.route(parents=[build.service_parent()]),
+        on_namespace,
+        profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
+    )
+    yield Cause("nothing of a Gateway", world, "other-controller", edited=None)
+    world = around(
+        build.gateway("g", infrastructure={"parametersRef": reference}),
+        build.route(),
+        parameters,
+        on_namespace,
+        profile=profiled(enabled_by=enabling, declared_targets=frozenset({NAMESPACE})),
+    )
+    yield Cause("a switch that is off below a Namespace", world, "not-enabled", edited=parameters.ref)
+    world = usual(build.policy("p"), profile=profiled(attachment="none"))
+    yield Cause("how it attaches", world, "not-computed", edited=None)
 
 
-def of_precedence() -> list[Cause]:
+def of_precedence() -> Iterator[Cause]:
     on_service = build.ON_SERVICE
     named_ports = build.service("s", ("web", 8080))
     limit = build.ref("LimitPolicy", "p", group="example.com")
@@ -571,125 +408,64 @@ def of_precedence() -> list[Cause]:
     other = build.ref("ColorPolicy", "o", group="example.com")
     both_on_route = build.policy("o", ON_ROUTE, age=1, color="red"), build.policy("p", ON_ROUTE, age=2, color="blue")
     one_applies = {"policy_class": "inherited", "same_level": "one-applies"}
-    return [
-        Cause(
-            "an override from above",
-            usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2)),
-            "overridden",
-            edited=other,
+    world = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
+    yield Cause("an override from above", world, "overridden", edited=other)
+    world = usual(build.policy("o", ON_ROUTE, age=1, defaults={"a": 1}), defaults("p", ON_GATEWAY, age=2, a=2))
+    yield Cause("a nearer policy", world, "superseded")
+    world = usual(
+        overrides("o", ON_ROUTE, a=1),
+        build.policy("p", ON_GATEWAY, a=2),
+        schema=object_schema(targetRefs=LIST, overrides=anything(), a={"type": "integer"}),
+        profile=profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False),
+    )
+    yield Cause("a nearer policy, and a stanza that the definition knows", world, "superseded")
+    world = usual(older, newer)
+    yield Cause("a conflict", world, "refused", target=service, action="delete", edited=older.ref, policy=limit)
+    world = around(build.gateway(), build.route(), named_ports, older, newer)
+    yield Cause("a conflict that a section avoids", world, "refused", target=service, edited=limit, policy=limit)
+    world = usual(
+        build.service("t"),
+        build.policy("o", on_service, build.target("t", "Service", group=""), kind="LimitPolicy", age=1, limit=1),
+        newer,
+    )
+    yield Cause(
+        "a conflict that the other one can leave", world, "refused", target=service, edited=older.ref, policy=limit
+    )
+    world = usual(*both_on_route, profile=profiled(**one_applies, weight_annotation="example.com/weight"))
+    yield Cause("a conflict that a weight decides", world, "refused")
+    world = usual(*both_on_route, profile=profiled(**one_applies, order_field="spec.priority"))
+    yield Cause("a conflict that a number decides", world, "refused")
+    world = usual(
+        build.policy("o", ON_ROUTE, age=2, defaults={"a": 1}), build.policy("p", ON_ROUTE, age=1, defaults={"a": 2})
+    )
+    yield Cause("a newer policy on the same target", world, "beaten-on-target")
+    world = usual(
+        build.policy("o", ON_ROUTE, age=1, color="red"),
+        build.policy("p", ON_GATEWAY, age=2, color="blue", shade="dark"),
+        profile=profiled(
+            strategy_field="spec.mode",
+            strategy_values=MODES,
+            cross_namespace=False,
+            declared_targets=frozenset({GATEWAY, HTTP_ROUTE}),
         ),
-        Cause(
-            "a nearer policy",
-            usual(build.policy("o", ON_ROUTE, age=1, defaults={"a": 1}), defaults("p", ON_GATEWAY, age=2, a=2)),
-            "superseded",
-        ),
-        Cause(
-            "a nearer policy, and a stanza that the definition knows",
-            usual(
-                overrides("o", ON_ROUTE, a=1),
-                build.policy("p", ON_GATEWAY, a=2),
-                schema=object_schema(targetRefs=LIST, overrides=anything(), a={"type": "integer"}),
-                profile=profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False),
-            ),
-            "superseded",
-        ),
-        Cause(
-            "a conflict",
-            usual(older, newer),
-            "refused",
-            target=service,
-            action="delete",
-            edited=older.ref,
-            policy=limit,
-        ),
-        Cause(
-            "a conflict that a section avoids",
-            around(build.gateway(), build.route(), named_ports, older, newer),
-            "refused",
-            target=service,
-            edited=limit,
-            policy=limit,
-        ),
-        Cause(
-            "a conflict that the other one can leave",
-            usual(
-                build.service("t"),
-                build.policy(
-                    "o", on_service, build.target("t", "Service", group=""), kind="LimitPolicy", age=1, limit=1
-                ),
-                newer,
-            ),
-            "refused",
-            target=service,
-            edited=older.ref,
-            policy=limit,
-        ),
-        Cause(
-            "a conflict that a weight decides",
-            usual(*both_on_route, profile=profiled(**one_applies, weight_annotation="example.com/weight")),
-            "refused",
-        ),
-        Cause(
-            "a conflict that a number decides",
-            usual(*both_on_route, profile=profiled(**one_applies, order_field="spec.priority")),
-            "refused",
-        ),
-        Cause(
-            "a newer policy on the same target",
-            usual(
-                build.policy("o", ON_ROUTE, age=2, defaults={"a": 1}),
-                build.policy("p", ON_ROUTE, age=1, defaults={"a": 2}),
-            ),
-            "beaten-on-target",
-        ),
-        Cause(
-            "a strategy that a field chooses",
-            usual(
-                build.policy("o", ON_ROUTE, age=1, color="red"),
-                build.policy("p", ON_GATEWAY, age=2, color="blue", shade="dark"),
-                profile=profiled(
-                    strategy_field="spec.mode",
-                    strategy_values=MODES,
-                    cross_namespace=False,
-                    declared_targets=frozenset({GATEWAY, HTTP_ROUTE}),
-                ),
-            ),
-            "superseded",
-        ),
-        Cause(
-            "a policy on a section in its place",
-            usual(
-                build.policy("o", build.target("g", section="http"), age=1, color="red"),
-                build.policy("p", ON_GATEWAY, age=2, color="blue"),
-                profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
-            ),
-            "replaced-by-section",
-        ),
-        Cause(
-            "a newer policy on a section in its place",
-            usual(
-                build.policy("o", build.target("g", section="http"), age=3, color="red"),
-                build.policy("p", ON_GATEWAY, age=2, color="blue"),
-                profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
-            ),
-            "replaced-by-section",
-            action="delete",
-            edited=other,
-        ),
-        Cause(
-            "a direct policy on a parent",
-            usual(build.policy("p", ON_GATEWAY, kind="LimitPolicy", limit=1)),
-            "direct-above",
-            edited=limit,
-            policy=limit,
-        ),
-        Cause(
-            "nothing that it sets",
-            usual(build.policy("p", ON_ROUTE), overrides("o", ON_GATEWAY, a=1)),
-            "no-fields",
-            edited=None,
-        ),
-    ]
+    )
+    yield Cause("a strategy that a field chooses", world, "superseded")
+    world = usual(
+        build.policy("o", build.target("g", section="http"), age=1, color="red"),
+        build.policy("p", ON_GATEWAY, age=2, color="blue"),
+        profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
+    )
+    yield Cause("a policy on a section in its place", world, "replaced-by-section")
+    world = usual(
+        build.policy("o", build.target("g", section="http"), age=3, color="red"),
+        build.policy("p", ON_GATEWAY, age=2, color="blue"),
+        profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
+    )
+    yield Cause("a newer policy on a section in its place", world, "replaced-by-section", action="delete", edited=other)
+    world = usual(build.policy("p", ON_GATEWAY, kind="LimitPolicy", limit=1))
+    yield Cause("a direct policy on a parent", world, "direct-above", edited=limit, policy=limit)
+    world = usual(build.policy("p", ON_ROUTE), overrides("o", ON_GATEWAY, a=1))
+    yield Cause("nothing that it sets", world, "no-fields", edited=None)
 
 
 def every_cause() -> list[Cause]:
@@ -699,6 +475,7 @@ def every_cause() -> list[Cause]:
         *of_references(),
         *across_namespaces(),
         *of_listeners(),
+        *of_parents(),
         *of_backends(),
         *of_controllers(),
         Cause("no filter", no_filter, "no-filter", edited=ROUTE.object),
