@@ -40,19 +40,16 @@ def test_no_kubeconfig_at_all(home: Path) -> None:
     assert contexts(ClusterOptions()) == ()
 
 
-def test_a_named_kubeconfig_has_to_be_there(tmp_path: Path) -> None:
-    written(tmp_path, file="home/.kube/config")
-    message, _ = refused(ClusterOptions(kubeconfig=str(tmp_path / "none")))
-    assert message == f"{tmp_path}/none cannot be read: No such file or directory"
-
-
 def test_a_named_kubeconfig_counts_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the variable nor the home adds to it."""
+    """Neither the variable nor the home adds to it, and it has to be there."""
+    written(tmp_path, file="home/.kube/config")
     monkeypatch.setenv("KUBECONFIG", written(tmp_path, file="other"))
     named = written(tmp_path, file="named")
     message, hint = refused(ClusterOptions(kubeconfig=named, context="mill"))
     assert message == f"there is no context mill in {named}"
     assert hint == "each context there is: bakery"
+    message, _ = refused(ClusterOptions(kubeconfig=str(tmp_path / "none")))
+    assert message == f"{tmp_path}/none cannot be read: No such file or directory"
 
 
 def test_the_variable_lists_files_of_which_the_first_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,20 +57,15 @@ def runs(folder: Path) -> int:
 
 
 def test_a_token_in_a_file(tmp_path: Path) -> None:
-    """It comes before one that is written out; the end of its line is no part of it."""
-    (tmp_path / "token").write_text("one\n")
-    assert authorization(tmp_path, {"token": "spare", "tokenFile": "token"}) == "Bearer one"
+    """It comes before one that is written out, without the end of its line; it is read again when it was refused."""
+    file = tmp_path / "token"
+    file.write_text("one\n")
+    access = reach(tmp_path, user={"token": "spare", "tokenFile": "token"})
+    file.write_text("two")
+    assert access.headers()["Authorization"] == "Bearer one"
+    assert access.renew(access.headers())
+    assert access.headers()["Authorization"] == "Bearer two"
     assert "none cannot be read: No such file" in refusal(tmp_path, user={"tokenFile": "none"})[0]
-
-
-def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
-    """No plugin is run for it, and no file read."""
-    everything = plugin(tmp_path, "exit 1")
-    assert isinstance(everything, dict)
-    for user in (everything, {"username": "a", "password": "b"}, {"tokenFile": "none"}, {"token": "two"}):
-        access = reach(tmp_path, user=user, token="one")  # noqa: S106 (none)
-        assert access.headers()["Authorization"] == "Bearer one"
-    assert runs(tmp_path) == 0
 
 
 @pytest.mark.parametrize(
@@ -169,17 +164,6 @@ def test_a_token_of_a_kubeconfig_is_not_renewed(tmp_path: Path) -> None:
     assert not access_to(ClusterOptions(server="localhost:1")).renew({})
 
 
-def test_a_token_in_a_file_is_read_again_when_it_was_refused(tmp_path: Path) -> None:
-    """It may have been renewed since."""
-    file = tmp_path / "token"
-    file.write_text("one")
-    access = reach(tmp_path, user={"tokenFile": "token"})
-    file.write_text("two")
-    assert access.headers()["Authorization"] == "Bearer one"
-    assert access.renew(access.headers())
-    assert access.headers()["Authorization"] == "Bearer two"
-
-
 def test_connections_do_not_keep_a_certificate_that_was_replaced(tmp_path: Path) -> None:
     """After a 401, the plugin prints another one, which is presented from the next request on."""
 
@@ -209,15 +193,6 @@ def test_a_plugin_is_run_where_kubectl_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert authorization(tmp_path, user) == "Bearer /"
 
 
-@pytest.mark.parametrize("user", [{"username": "a", "password": "b"}, {"token": "t"}])
-def test_no_plugin_is_run_beside_other_credentials(tmp_path: Path, user: Mapping[str, Json]) -> None:
-    """As in kubectl, a password or a token counts."""
-    run = plugin(tmp_path, answering({"token": "printed"}))
-    assert isinstance(run, dict)
-    assert authorization(tmp_path, {**run, **user}) in {"Basic YTpi", "Bearer t"}
-    assert runs(tmp_path) == 0
-
-
 def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
     """It is presented, and no token is sent unless the plugin printed one as well."""
     certificate, key = ((CERTIFICATES / f"client.{end}").read_text() for end in ("pem", "key"))
@@ -237,12 +212,18 @@ def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
 
 
 def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
+    """Beside other credentials, as in kubectl; without TLS nothing is sent; a token of a flag comes before all else."""
     user = plugin(tmp_path, "exit 1")
     assert isinstance(user, dict)
     assert authorization(tmp_path, user, server="http://cluster.example") == ""
     names = {"client-certificate": "client.pem", "client-key": "client.key"}
     own = {key: str(CERTIFICATES / name) for key, name in names.items()}
-    assert authorization(tmp_path, {**user, **own}) == ""
+    login: dict[str, Json] = {"username": "a", "password": "b"}
+    for more, sent in ((own, ""), (login, "Basic YTpi"), ({"token": "t"}, "Bearer t")):
+        assert authorization(tmp_path, {**user, **more}) == sent
+    for by_file in (user, login, {"tokenFile": "none"}, {"token": "two"}):
+        access = reach(tmp_path, user=by_file, token="one")  # noqa: S106 (none)
+        assert access.headers()["Authorization"] == "Bearer one"
     assert runs(tmp_path) == 0
 
 

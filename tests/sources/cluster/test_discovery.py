@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -198,37 +199,25 @@ def written(cache: Path, text: bytes | None = None) -> Path:
     return place
 
 
-def test_what_is_old_or_from_the_future_is_as_none(tmp_path: Path) -> None:
-    """Six hours, as with kubectl."""
+def test_a_file_that_cannot_be_trusted_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is old, six hours as with kubectl, or from the future; that others may write or own; that is no file."""
     place, now = written(tmp_path), time.time()
-    for age, is_known in ((5.9 * 3600, True), (6.1 * 3600, False), (-5, True), (-3600, False)):
+    for age, is_known in ((5.9 * 3600, True), (6.1 * 3600, False), (-3600, False), (-5, True)):
         os.utime(place, (now - age, now - age))
         assert bool(read_cache(SERVER, str(tmp_path))) == is_known
-
-
-def test_what_others_may_write_is_as_none(tmp_path: Path) -> None:
-    place = written(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getuid", lambda: 12345)
+        assert read_cache(SERVER, str(tmp_path)) == ()
     place.chmod(0o622)
     assert read_cache(SERVER, str(tmp_path)) == ()
-    kept = place.with_name("kept")
     place.chmod(0o600)
-    place.rename(kept)
-    place.symlink_to(kept)
-    assert read_cache(SERVER, str(tmp_path)) == ()
-    place.unlink()
-    os.mkfifo(place)
-    assert read_cache(SERVER, str(tmp_path)) == ()
-    place.unlink()
+    kept = place.rename(place.with_name("kept"))
+    for make in (partial(place.symlink_to, kept), partial(os.mkfifo, place)):
+        make()
+        assert read_cache(SERVER, str(tmp_path)) == ()
+        place.unlink()
     place.mkdir()
-    assert read_cache(SERVER, str(tmp_path)) == ()
     write_cache(Discovery([served()]), SERVER, str(tmp_path))
-    assert read_cache(SERVER, str(tmp_path)) == ()
-
-
-def test_what_belongs_to_somebody_else_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They could have written anything into it."""
-    written(tmp_path)
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
     assert read_cache(SERVER, str(tmp_path)) == ()
 
 
