@@ -14,7 +14,7 @@ from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.options import Render
 from kubectl_policy.sources.snapshot import Header, pack
 from kubectl_policy.sources.snapshot import write as save
-from tests.repository import alone
+from tests.repository import Repository, alone
 from tests.sources.rendering.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
 
@@ -231,13 +231,18 @@ class TestRendering:
         assert str(resource.origin) == f"{tmp_path}/chart/templates/a.yaml:3"
 
 
+def _committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    repository = alone(tmp_path, monkeypatch)
+    for path, text in OVERLAYS.items():
+        repository.write(path, text)
+    repository.commit()
+    monkeypatch.chdir(repository.folder)
+    return repository
+
+
 class TestRevisions:
     def test_overlays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        repository = alone(tmp_path, monkeypatch)
-        for path, text in OVERLAYS.items():
-            repository.write(path, text)
-        repository.commit()
-        monkeypatch.chdir(repository.folder)
+        repository = _committed(tmp_path, monkeypatch)
         repository.write("overlays/prod/kustomization.yaml", "resources: []")
         worlds = load_worlds("HEAD:", may_be_revision=True)
         assert refs_in(worlds) == {
@@ -251,11 +256,7 @@ class TestRevisions:
 
     @kubectl
     def test_rendered(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        repository = alone(tmp_path, monkeypatch)
-        for path, text in OVERLAYS.items():
-            repository.write(path, text)
-        repository.commit()
-        monkeypatch.chdir(repository.folder)
+        repository = _committed(tmp_path, monkeypatch)
         repository.write("overlays/dev/kustomization.yaml", "resources: []")
         dev, _ = load_worlds("HEAD:", options=InputOptions(render="auto"), may_be_revision=True).values()
         (a,) = (resource for resource in dev.resources if resource.ref.name == "a")

@@ -40,39 +40,34 @@ def test_every_spelling_of_a_word(texts: list[str], *, value: bool | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("texts", "value"),
     [
-        ("0", 0),
-        ("-0", 0),
-        ("+12", 12),
-        ("1_000", 1000),
-        ("0x1F", 31),
-        ("-0X1f", -31),
-        ("0b101", 5),
-        ("-0b101", -5),
-        ("0o777", 511),
-        ("0777", 511),
-        ("0_7", 7),
-        ("9223372036854775807", 2**63 - 1),
-        ("-9223372036854775808", -(2**63)),
-        ("08", 8),
-        ("1.0", 1),
-        ("1e3", 1000),
-        ("-0.0", 0),
-        (".5", 0.5),
-        ("-.5", -0.5),
-        ("1_000.5", 1000.5),
-        ("1.10", 1.1),
-        ("5e-1", 0.5),
-        ("1E-3", 0.001),
-        ("18446744073709551616", float(2**64)),
-        ("0xffffffffffffffffff", float(2**72 - 1)),
+        (["0", "-0", "-0.0"], 0),
+        (["+12"], 12),
+        (["1_000", "1e3"], 1000),
+        (["0x1F"], 31),
+        (["-0X1f"], -31),
+        (["0b101"], 5),
+        (["-0b101"], -5),
+        (["0o777", "0777"], 511),
+        (["0_7"], 7),
+        (["08"], 8),
+        (["1.0"], 1),
+        (["9223372036854775807"], 2**63 - 1),
+        (["-9223372036854775808"], -(2**63)),
+        ([".5", "5e-1"], 0.5),
+        (["-.5"], -0.5),
+        (["1_000.5"], 1000.5),
+        (["1.10"], 1.1),
+        (["1E-3"], 0.001),
+        (["18446744073709551616"], float(2**64)),
+        (["0xffffffffffffffffff"], float(2**72 - 1)),
     ],
 )
-def test_numbers(text: str, value: float) -> None:
+def test_numbers(texts: list[str], value: float) -> None:
     """Decimal, hexadecimal, octal in both spellings, binary; integers where JSON writes no point."""
-    number = plain_scalar(text)
-    assert (number, type(number)) == (value, type(value))
+    numbers = [plain_scalar(text) for text in texts]
+    assert [(number, type(number)) for number in numbers] == [(value, type(value))] * len(texts)
 
 
 def test_keys_are_text_in_json() -> None:
