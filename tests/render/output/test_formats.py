@@ -1,4 +1,4 @@
-"""The formats of answers: remarks next to them, pictures by Graphviz, and the published schema."""
+"""The formats of answers: remarks next to them, pictures by Graphviz, the published schema, and users' templates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, UsageError
 from kubectl_policy.render.output.formats import Forms, drawn, remarks_on, render
+from kubectl_policy.render.output.templates import CustomColumns, Template
 from kubectl_policy.render.output.text import View
 from tests.programs import needs_dot
 from tests.render.schema import FILE, SCHEMA, published
@@ -17,6 +18,8 @@ from tests.render.worlds import about, colourful
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kubectl_policy.model import Json
 
 
 def test_an_answer_is_offered_in_the_formats_of_its_parts() -> None:
@@ -100,3 +103,136 @@ def test_a_list_has_the_rows_of_its_kind() -> None:
     assert routes["properties"]["kind"] == {"const": "RouteList"}
     assert routes["properties"]["items"]["items"] == {"$ref": "#/$defs/RouteRow"}
     assert routes["required"] == list(routes["properties"])
+
+
+DOCUMENT: Json = {
+    "kind": "List",
+    "items": [
+        {"name": "a", "state": "Enforced", "n": 1, "labels": {"a.b/c-d": "x", "plain": True}, "in": ["g", "h"]},
+        {"name": "b", "state": "NoEffect", "n": 2.5, "labels": {}, "in": [], "none": None},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("{.kind}", "List"),
+        ("{$.kind}", "List"),
+        ("{@.kind}", "List"),
+        ("{.items[*].name}", "a b"),
+        ("{.items[*]['name','state']}", "a Enforced b NoEffect"),
+        ("{.items[0].name}{.items[-1].name}", "ab"),
+        ("{.items[0:1].name}", "a"),
+        ("{.items[*].in[*]}", "g h"),
+        ("{.items[0].labels.*}", "x true"),
+        ("{.items[0].labels.a\\.b/c-d}", "x"),
+        ("{.items[0].labels['a.b/c-d']}", "x"),
+        ("{..plain}", "true"),
+        ("{..labels.plain}", "true"),
+        ('{.items[?(@.state=="NoEffect")].name}', "b"),
+        ("{.items[?(@.n>1)].name}", "b"),
+        ("{.items[?(@.in[0])].name}", "a"),
+        ("{.items[*].n}", "1 2.5"),
+        ("{.items[1].none}", "null"),
+        ("{.items[0].in}", '["g", "h"]'),
+        ("{.items[7].name}{.nope}", ""),
+        ("kind {.kind}, names {.items[*].name}.", "kind List, names a b."),
+        ("{range .items[*]}{.name}{'\\t'}{@.state}{\"\\n\"}{end}", "a\tEnforced\nb\tNoEffect\n"),
+        ("{range .items[*]}{.name}:{range .in[*]} {.}{end};{end}!", "a: g h;b:;!"),
+        ("{ .kind }{'{}'}{'it\\'s'}", "List{}it's"),
+        (".kind", "List"),
+        ("kind", "List"),
+        ("items[*].name", "a b"),
+        ("{}", '{"kind": "List", "items": '),
+        ("", '{"kind": "List", "items": '),
+    ],
+)
+def test_a_template_is_filled_in(template: str, shown: str) -> None:
+    template_ = Template(template).shown(DOCUMENT, View())
+    assert template_.startswith(shown) if shown.startswith('{"') else template_ == shown
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{.a", "a brace in -o jsonpath is not closed, or not opened"),
+        (".a}{.b}", "a brace in -o jsonpath is not closed, or not opened"),
+        ("{range .a}{.b}", "{range} in -o jsonpath has no {end}"),
+        ("{.b}{end}", "{end} in -o jsonpath without {range}"),
+        ("{.a[}", '".a[" is not a path: "[" is not understood'),
+        ("{.a b}", '".a b" is not a path: " b" is not understood'),
+        ("{.a[?(@.b==)]}", '".a[?(@.b==)]" is not a path: '),
+        ("{.a..}", '".a.." is not a path: '),
+    ],
+)
+def test_what_is_no_template_is_refused(template: str, problem: str) -> None:
+    with pytest.raises(UsageError) as error:
+        Template(template)
+    assert error.value.message.startswith(problem)
+    assert error.value.hint.startswith("for example: get routes -o jsonpath=")
+
+
+def test_no_value_controls_a_terminal() -> None:
+    """Line breaks and tabs of a text stay, as in a certificate; nothing else that a terminal would obey does."""
+    assert Template("{.a}").shown({"a": "x\ty\n\x1b[2Jz\u202e"}, View()) == "x\ty\n\\x1b[2Jz\\u202e"
+
+
+def test_columns_are_the_users() -> None:
+    columns = CustomColumns("NAME:.name,IN:.in[*],FIRST:{.items['a','b']},X: .labels['a.b/c-d']")
+    assert columns.shown(DOCUMENT, View()) == (
+        "NAME   IN       FIRST    X\na      g,h      <none>   x\nb      <none>   <none>   <none>\n"
+    )
+    assert columns.shown(DOCUMENT, View(headers=False)).startswith("a   ")
+    assert columns.shown({"items": []}, View()) == ""
+    assert CustomColumns("K:kind,N:.name").shown({"kind": "One", "name": ""}, View()) == "K     N\nOne   <none>\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{.nope}", ['the document has no field "nope"; it has kind, items']),
+        ("nope", ['the document has no field "nope"; it has kind, items']),
+        ("{.knd}", ['the document has no field "knd"; did you mean .kind?']),
+        ("{.items[*].metadata.plain}", ['.items[*] has no field "metadata"; did you mean .items[*].labels.plain?']),
+        ("{.items[0].labels.nope}", ['.items[0].labels has no field "nope"; it has a.b/c-d, plain']),
+        ("{.items.name}", [".items is a list; did you mean .items[*].name?"]),
+        ("{range .items[*].in}{.name}{end}", [".items[*].in is a list; did you mean [*].name?"]),
+        ("items.name", [".items is a list; did you mean .items[*].name?"]),
+        ("{..nope}{.items..nope.x}", []),
+        ("{.items[*]['nope']}", []),
+        ('{range .items[*]}{.nam}{" "}{.nam}{"\\n"}{end}', ['.items[*] has no field "nam"; did you mean .name?']),
+        ("{range .item[*]}{.name}{end}", ['the document has no field "item"; did you mean .items?']),
+        ('{.items[7].name}{.items[?(@.name=="c")].name}{.items[1].in[*]}{.items[1].in[0].x}', []),
+        ("{.items[1].none.name}{.kind.name}", []),
+        ("{.nope}{.kind}", []),
+    ],
+)
+def test_a_field_that_a_document_has_not_is_named(template: str, expected: list[str]) -> None:
+    """If nothing is shown for it; that a list is empty, or that nothing fits, is an answer."""
+    template_ = Template(template)
+    shown = template_.shown(DOCUMENT, View())
+    assert template_.lacking(DOCUMENT, "" if expected else shown) == expected
+    assert not (expected and shown.strip())
+
+
+def test_a_column_that_no_item_has_is_named() -> None:
+    """One that some have is right, however many of its cells are empty."""
+    columns = CustomColumns("NAME:.metadata.name,LABEL:.labels.plain,NONE:.none")
+
+    def expected(document: Json) -> list[str]:
+        return columns.lacking(document, columns.shown(document, View()))
+
+    assert expected(DOCUMENT) == ['an item has no field "metadata"; it has name, state, n, labels, in, none']
+    assert expected({"items": []}) == []
+    assert expected({"items": [{"metadata": {"name": "a"}, "labels": {"plain": 1}, "none": 0}]}) == []
+    object_name = CustomColumns("NAME:.metadata.name")
+    item_: Json = {"object": {"name": "a"}}
+    shown = object_name.shown(item_, View())
+    assert object_name.lacking(item_, shown) == ['an item has no field "metadata"; did you mean .object.name?']
+
+
+@pytest.mark.parametrize("text", ["", "NAME", "NAME:", ":.name", "A:.a,,B:.b"])
+def test_columns_need_a_header_and_a_path(text: str) -> None:
+    with pytest.raises(UsageError, match="each is HEADER:PATH"):
+        CustomColumns(text)
