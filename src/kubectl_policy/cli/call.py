@@ -243,13 +243,12 @@ def answer(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
 
 
 def _answer_of_each_cluster(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:
-    from kubectl_policy.cli.clusters import ClusterQuestion, ask_clusters
+    from kubectl_policy.cli.clusters import ask_clusters
 
-    questions: list[ClusterQuestion] = []
     collected: dict[str, ClusterAnswer] = {}
-    for context in call.contexts_of(call.cluster):
-        single = replace(call, contexts=[context], all_contexts=False, collected=collected)
-        questions.append(ClusterQuestion(context=context, live=single.live, ask=partial(ask, single)))
+    contexts = call.contexts_of(call.cluster)
+    calls = [replace(call, contexts=[context], all_contexts=False, collected=collected) for context in contexts]
+    questions = {context: (single.live, partial(ask, single)) for context, single in zip(contexts, calls, strict=True)}
     return ask_clusters(questions, collected, call.output)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
@@ -233,18 +232,11 @@ _CODES: Final = (0, FOUND, INCOMPLETE, UsageError.exit_code, PolicyError.exit_co
 _MAX_THREADS: Final = 16
 
 
-class ClusterQuestion(Struct, frozen=True, kw_only=True):
-    """The question to one of several clusters."""
-
-    context: str
-    live: AskedCluster
-    # Returns an exit code.
-    ask: Callable[[], int]
+# By context a cluster, and what asks it and returns an exit code.
+Questions: TypeAlias = "Mapping[str, tuple[AskedCluster, Callable[[], int]]]"
 
 
-def ask_clusters(
-    questions: Sequence[ClusterQuestion], collected: Mapping[str, ClusterAnswer], output_format: str
-) -> int:
+def ask_clusters(questions: Questions, collected: Mapping[str, ClusterAnswer], output_format: str) -> int:
     """Ask each cluster, show the answers that are collected by then in a format, and return the worst exit code.
 
     A cluster that gives no answer is an error on standard error. Raises `PolicyError` if all give none for the same
@@ -276,33 +268,34 @@ def ask_clusters(
     return max(codes, key=_CODES.index)
 
 
-def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.HeldOutput, int | PolicyError]]:
+def _ask_all(questions: Questions) -> dict[str, tuple[terminal.HeldOutput, int | PolicyError]]:
     """Return the output of each command beside its answer, and its exit code or error, by context.
 
     Clusters are read at the same time; everything else is done for one after another.
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    for question in questions:
+    lives = [live for live, _ in questions.values()]
+    for live in lives:
         # Whoever has to log in is asked for one cluster after another.
         with suppress(PolicyError):
-            _ = question.live.access
+            _ = live.access
     ends: dict[str, tuple[terminal.HeldOutput, int | PolicyError]] = {}
     with (
         terminal.progress("asking the clusters:", after=PATIENCE) as progress,
         ThreadPoolExecutor(min(len(questions), _MAX_THREADS)) as threads,
     ):
-        for question in questions:
-            question.live.progress = progress
-        list(threads.map(AskedCluster.look_up, [question.live for question in questions]))
-        while waiting := [question for question in questions if question.context not in ends]:
-            attempts = [attempt(question.ask) for question in waiting]
-            lives = [question.live for question in waiting]
-            settled = threads.map(_settled_end, lives, [end for _, end in attempts])
-            for question, (output, _), end in zip(waiting, attempts, settled, strict=True):
+        for live in lives:
+            live.progress = progress
+        list(threads.map(AskedCluster.look_up, lives))
+        while waiting := [context for context in questions if context not in ends]:
+            attempts = [attempt(questions[context][1]) for context in waiting]
+            asked = [questions[context][0] for context in waiting]
+            settled = threads.map(_settled_end, asked, [end for _, end in attempts])
+            for context, (output, _), end in zip(waiting, attempts, settled, strict=True):
                 if end is not None:
-                    ends[question.context] = output, end
-    return {question.context: ends[question.context] for question in questions}
+                    ends[context] = output, end
+    return {context: ends[context] for context in questions}
 
 
 def _settled_end(live: AskedCluster, end: int | PolicyError) -> int | PolicyError | None:
