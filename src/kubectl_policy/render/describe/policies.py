@@ -102,13 +102,6 @@ class _Fields:
         self.outcomes = [_Outcome(field, answer.policy) for field in without_keys(answer.fields)]
         self._several_sources = len({field.source for field in answer.fields}) > 1
 
-    @property
-    def needs_numbers(self) -> bool:
-        """Whether the words for some field name paths by their numbers, which have to be shown then."""
-        return any(
-            self.which.phrase(positions).numbered for outcome in self.outcomes for positions in outcome.named_paths
-        )
-
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
         target = f" through {node_label(outcome.field.source.target)}" if self._several_sources else ""
@@ -245,7 +238,8 @@ def policy_text(answer: PolicyDescription, view: View) -> Document:
     """Return the answer about a policy in the order of thought that every command keeps."""
     fields = _Fields(answer)
     # Without a subject among them, paths matter here only to say which of them a phrase means.
-    numbered = fields.needs_numbers and answer.affected
+    named = (positions for outcome in fields.outcomes for positions in outcome.named_paths)
+    numbered = answer.affected and any(fields.which.phrase(positions).numbered for positions in named)
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
     merging = merging_phrase(answer.strategies, answer.profile)
     kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
