@@ -204,10 +204,19 @@ class TestPaths:
         assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
         assert comparison.differing(COLOR) == {build.node("Gateway", "g")}
 
-    def test_a_rule_loses_its_backend(self) -> None:
-        without = build.route(rules=[build.rule()])
-        world = [*world_without(ROUTE_R), color(a=1)]
-        comparison = compared([*world, ROUTE_R], [*world, without], INHERITED)
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ([*world_without(ROUTE_R), ROUTE_R], [*world_without(ROUTE_R), build.route(rules=[build.rule()])]),
+            # A Service that was not read gets ports as soon as it is; nothing is otherwise.
+            (world_without(SERVICE), WORLD),
+        ],
+        ids=["a rule loses its backend", "a backend without ports"],
+    )
+    def test_the_way_to_a_rule_is_the_same_without_its_backend(
+        self, before: list[Resource], after: list[Resource]
+    ) -> None:
+        comparison = compared([*before, color(a=1)], [*after, color(a=1)], INHERITED)
         assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
         assert told(diff(comparison)) == []
 
@@ -219,29 +228,17 @@ class TestPaths:
         assert told(difference) == ["gone default/g/http/r/rule[0]/t/8080 a: 1 p -> nothing"]
         assert concerned(difference) == [["Service default/t"]]
 
-    def test_a_backend_without_ports(self) -> None:
-        """A Service that was not read gets ports as soon as it is; nothing is otherwise."""
-        world = [*world_without(SERVICE), color(a=1)]
-        comparison = compared(world, [*world, SERVICE], INHERITED)
-        assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
-        assert told(diff(comparison)) == []
-
     def test_a_backend_that_is_deleted_with_its_policy_on_it(self) -> None:
         world = [*WORLD, color(target=TO_S, a=1)]
         difference = between(world, [one for one in world if one is not SERVICE], DIRECT)
         assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
 
-    def test_a_listener_gets_its_first_route(self) -> None:
+    def test_a_listener_gets_its_first_route_or_loses_its_only_one(self) -> None:
         world = [*world_without(ROUTE_R), color(a=1)]
-        difference = between(world, [*world, ROUTE_R], INHERITED)
-        assert told(difference) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
-        assert concerned(difference) == [["Service default/s"]]
-
-    def test_a_listener_loses_its_only_route(self) -> None:
-        world = [*world_without(ROUTE_R), color(a=1)]
-        difference = between([*world, ROUTE_R], world, INHERITED)
-        assert told(difference) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
-        assert concerned(difference) == [["Service default/s"]]
+        new, gone = (between(*states, INHERITED) for states in ((world, [*world, ROUTE_R]), ([*world, ROUTE_R], world)))
+        assert told(new) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
+        assert told(gone) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+        assert concerned(new) == concerned(gone) == [["Service default/s"]]
 
     def test_a_route_without_traffic(self) -> None:
         alone = build.route("alone", parents=[])

@@ -63,7 +63,7 @@ class TestPaired:
         """Then neither knows of anything beside it."""
         assert pair_states(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
 
-    def test_what_vanished_is_missing(self) -> None:
+    def test_what_vanished_is_missing_and_what_was_created_was(self) -> None:
         before, after = pair_states(build.snapshot(ONE), build.snapshot())
         assert (before.other_state, before.gone) == ((), frozenset())
         assert after.other_state == (ONE,)
@@ -71,6 +71,7 @@ class TestPaired:
         assert presence(build.snapshot(), ONE.ref) == "unknown"
         assert presence(after, ONE.ref) == "missing"
         assert presence(after, TWO.ref) == "unknown"
+        assert pair_states(build.snapshot(), build.snapshot(ONE)) == (after, before)
 
     def test_what_may_have_another_name_did_not_vanish(self) -> None:
         for name, namespace in (("${NAME}", ONE.ref.namespace), (ONE.ref.name, unknown_namespace("apps"))):
@@ -78,12 +79,6 @@ class TestPaired:
             _, after = pair_states(build.snapshot(ONE), build.snapshot(other))
             assert after.gone == frozenset()
             assert presence(after, ONE.ref) == "unknown"
-
-    def test_what_was_created_was_missing(self) -> None:
-        before, after = pair_states(build.snapshot(), build.snapshot(ONE))
-        assert before.other_state == (ONE,)
-        assert before.gone == {ONE.ref}
-        assert (after.other_state, after.gone) == ((), frozenset())
 
     def test_what_a_gap_covers_is_unknown(self) -> None:
         _, after = pair_states(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
