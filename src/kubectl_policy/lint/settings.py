@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.lint.finding import SEVERITIES
 from kubectl_policy.model import Origin, Resource, Severity
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.kind_roles import LISTENER_HOLDERS
 from kubectl_policy.profiles.reading import NOTHING, Name
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
 # The levels that settings can give to a rule.
 Level: TypeAlias = Literal["error", "warning", "info", "off"]
-
-_GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
 class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -55,7 +54,7 @@ class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
 
     def leads(self, path: Path) -> bool:
         """Whether requests on a path come through the Gateway, by the listener."""
-        gateways = [node for node in path if node.object.kind in _GATEWAYS]
+        gateways = [node for node in path if node.object.group_kind in LISTENER_HOLDERS]
         names = {name for node in gateways for name in (node.object.name, node.object.qualified_name)}
         return self.gateway in {"", *names} and self.listener in {"", *(node.section for node in gateways)}
 

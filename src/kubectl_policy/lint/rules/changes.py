@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic
-
-_MAX_NAMES: Final = 3
 
 
 @lint_rule("GWP9101", "error", "base", guards=True)
@@ -86,9 +84,7 @@ def _requests_lost(world: LintWorld, traffic: RouteTraffic, outcome: str) -> Fin
         message=f"{': '.join(clauses)} (hostnames {some(traffic.hostnames)})",
         severity=None if remains else "warning",
         origin=None if remains else before,
-        related=tuple(
-            world.related(listener.object, f"listener {listener.section}", "") for listener in traffic.lost[:_MAX_NAMES]
-        ),
+        related=tuple(world.related(node.object, f"listener {node.section}") for node in traffic.lost[:MAX_RELATED]),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of, mapping_at, value_at
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # What an expression may call beside the settings; without these it is the same wherever the same policies meet.
 _SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
-_MAX_NAMES: Final = 3
+
 _MAX_RELATED: Final = 10
 
 
@@ -222,7 +222,7 @@ def _out_of_bounds(
         severity=requirement.severity,
         related=(
             *(world.related(policy, "in force as well") for policy in dict.fromkeys(policies) if policy != subject),
-            *(world.related(route, "affected") for route in routes[:_MAX_NAMES]),
+            *(world.related(route, "affected") for route in routes[:MAX_RELATED]),
         ),
     )
 

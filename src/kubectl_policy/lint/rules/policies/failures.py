@@ -11,7 +11,6 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.references import why_absent
 from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.model import NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY_API,
@@ -29,6 +28,7 @@ from kubectl_policy.topology.references import parent_refs
 if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.lint_world import LintWorld
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
 # What is wrong with an attachment. Which need is not met is for GWP5012, GWP5016 and GWP5017 to say.
 Concern: TypeAlias = Literal[
@@ -80,25 +80,22 @@ class Failure(Struct, frozen=True, gc=False):
         return Finding(subject=self.policy.ref, field=self.field, message=self.message, certain=False)
 
     @property
-    def problem(self) -> Problem:
-        """The failure as a problem."""
-        return Problem(message=self.message, certain=self.certain)
-
-    @property
     def message(self) -> str:
         """The message, without the path of the reference."""
         return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
 
 
-def finding_about(world: LintWorld, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
+def finding_about(
+    world: LintWorld, policy: Resource, attachment: Attachment, message: str, *, certain: bool = True
+) -> Finding:
     """Return a finding about the policy of an attachment, or about the object that names it."""
     holder, target = attachment.declared.named_by, attachment.target
     related = policy.ref if holder else target.object if target else None
     return Finding(
         subject=holder or policy.ref,
         field=attachment.declared.field,
-        message=problem.message,
-        certain=problem.certain,
+        message=message,
+        certain=certain,
         related=(world.related(related, "what it names" if holder else "the target"),) if related else (),
     )
 

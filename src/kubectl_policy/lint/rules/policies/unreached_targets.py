@@ -188,7 +188,7 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
     Source: istioctl IST0167 (IneffectivePolicy).
     """
     for failure in failures(world, "not referred to"):
-        yield finding_about(world, failure.policy, failure.attachment, failure.problem)
+        yield finding_about(world, failure.policy, failure.attachment, failure.message, certain=failure.certain)
     for policy, attachment, target in world.once(_attached):
         backend = target.object
         is_backend = backend.group_kind in PORT_HOLDERS or world.relations.has_ports(backend.group_kind)
@@ -200,7 +200,7 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
         if may_be_named or not _has_other_references(world, backend):
             message = f"no route sends requests to {backend}, so the policy has no effect there"
-            yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))
+            yield finding_about(world, policy, attachment, message, certain=not may_be_named)
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:
@@ -250,4 +250,4 @@ def foreign_controller(world: LintWorld) -> Iterator[Finding]:
     for (policy, _, _), targets in foreign.items():
         first, *remaining = targets.values()
         others_named = f", nor {some([str(failure.target.object) for failure in remaining])}" if remaining else ""
-        yield finding_about(world, policy, first.attachment, Problem(message=f"{first.message}{others_named}"))
+        yield finding_about(world, policy, first.attachment, f"{first.message}{others_named}")

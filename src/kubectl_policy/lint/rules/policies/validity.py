@@ -157,7 +157,7 @@ def _refused(world: LintWorld, concern: Concern) -> Iterator[Finding]:
     for failure in failures(world, concern):
         if (failure.policy, failure.target) not in reported:
             reported.add((failure.policy, failure.target))
-            yield finding_about(world, failure.policy, failure.attachment, failure.problem)
+            yield finding_about(world, failure.policy, failure.attachment, failure.message, certain=failure.certain)
 
 
 @lint_rule("GWP1027", "error", "profile")
