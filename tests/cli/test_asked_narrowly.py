@@ -35,6 +35,10 @@ kinds:
 """
 
 
+def _thing(kind: str, name: str, spec: str) -> str:
+    return f"apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: apps}}\nspec: {spec}\n"
+
+
 def _asked(folder: Path, *documents: str, profile: str = "", **options: str) -> list[str]:
     """What is said of objects in some documents; each option is a command and the object."""
     (folder / "world").mkdir()
@@ -72,7 +76,7 @@ spec:
                   namespace: {default: infra}
                 anyOf: [{required: [name]}, {required: [kind]}]
 """
-    color = "apiVersion: example.com/v1\nkind: Color\nmetadata: {name: red, namespace: apps}\nspec: {color: red}\n"
+    color = _thing("Color", "red", "{color: red}")
     message = _asked(
         tmp_path, definition, _GATEWAY, color, describe="gateway/main -n infra", blast_radius="color/red -n apps"
     )
@@ -81,12 +85,7 @@ spec:
 
 def test_a_target_field_that_selects_by_its_name(tmp_path: Path) -> None:
     """A selector without any label selects every object of the kind."""
-    color = """\
-apiVersion: example.com/v1
-kind: Color
-metadata: {name: red, namespace: apps}
-spec: {podSelector: {group: "", kind: Service}, color: red}
-"""
+    color = _thing("Color", "red", '{podSelector: {group: "", kind: Service}, color: red}')
     (message,) = _asked(
         tmp_path, _SERVICE, color, profile="    targetFields: [spec.podSelector]\n", describe="service/web -n apps"
     )
@@ -95,12 +94,7 @@ spec: {podSelector: {group: "", kind: Service}, color: red}
 
 def test_settings_that_select_by_a_field_of_any_name(tmp_path: Path) -> None:
     """Nor does what selects nothing in particular say `matchLabels`."""
-    color = """\
-apiVersion: example.com/v1
-kind: Color
-metadata: {name: red, namespace: apps}
-spec: {targetRef: {group: "", kind: Service, name: web}, keys: {}}
-"""
+    color = _thing("Color", "red", '{targetRef: {group: "", kind: Service, name: web}, keys: {}}')
     needs = "    needs: [{field: spec.keys, by: labels, group: '', kinds: [Secret]}]\n"
     (message,) = _asked(tmp_path, _SERVICE, _KEY, color, profile=needs, blast_radius="secret/key -n apps")
     assert '"red"' in message
@@ -108,26 +102,15 @@ spec: {targetRef: {group: "", kind: Service, name: web}, keys: {}}
 
 def test_what_is_named_through_others(tmp_path: Path) -> None:
     """A policy names an object, which names another one, which names a third one."""
-    documents = """\
-apiVersion: example.com/v1
-kind: Color
-metadata: {name: red, namespace: apps}
-spec: {targetRef: {group: "", kind: Service, name: web}, paintRef: {name: paint}}
----
-apiVersion: example.com/v1
-kind: Paint
-metadata: {name: paint, namespace: apps}
-spec: {canRef: {name: can}}
----
-apiVersion: example.com/v1
-kind: Can
-metadata: {name: can, namespace: apps}
-spec: {keyRef: {name: key}}
-"""
+    documents = (
+        _thing("Color", "red", '{targetRef: {group: "", kind: Service, name: web}, paintRef: {name: paint}}'),
+        _thing("Paint", "paint", "{canRef: {name: can}}"),
+        _thing("Can", "can", "{keyRef: {name: key}}"),
+    )
     key = "{field: spec.keyRef, group: '', kinds: [Secret]}"
     can = f"{{field: spec.canRef, group: example.com, kinds: [Can], through: [{key}]}}"
     needs = f"    needs: [{{field: spec.paintRef, group: example.com, kinds: [Paint], through: [{can}]}}]\n"
-    (message,) = _asked(tmp_path, _SERVICE, _KEY, documents, profile=needs, blast_radius="secret/key -n apps")
+    (message,) = _asked(tmp_path, _SERVICE, _KEY, *documents, profile=needs, blast_radius="secret/key -n apps")
     assert '"red"' in message
 
 
