@@ -41,7 +41,6 @@ spec: {controllerName: example.com/gateways}
 
 
 def things(text: str) -> list[Thing]:
-    """The objects in manifests."""
     return [cast("Thing", each) for each in yaml.safe_load_all(text) if each]
 
 

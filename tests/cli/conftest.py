@@ -47,9 +47,7 @@ class Result(NamedTuple):
 class Command(Protocol):
     """Runs the command line in this process."""
 
-    def __call__(self, *arguments: str | Path) -> Result:
-        """The exit code and what was printed."""
-        ...
+    def __call__(self, *arguments: str | Path) -> Result: ...
 
 
 @pytest.fixture

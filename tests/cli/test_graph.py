@@ -28,7 +28,6 @@ spec: {parentRefs: [{name: g}], rules: [{backendRefs: [{name: s, port: 80}]}]}
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """A Gateway, a route, a Service and a policy."""
     file = tmp_path / "world.yaml"
     file.write_text(MANIFESTS)
     return file

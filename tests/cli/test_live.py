@@ -118,7 +118,6 @@ spec:
 
 @pytest.fixture
 def world(tmp_path: Path) -> str:
-    """A policy whose issuer is not there."""
     path = tmp_path / "world.yaml"
     path.write_text(WORLD, encoding="utf-8")
     return str(path)

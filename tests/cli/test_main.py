@@ -111,11 +111,9 @@ class _Stream(io.StringIO):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # io declares an attribute
-        """The encoding that the stream claims."""
         return self._encoding
 
     def isatty(self) -> bool:
-        """Whether it claims to be a terminal."""
         return self._terminal
 
     def fileno(self) -> int:
@@ -250,7 +248,6 @@ HEAVY = ("jsonschema", "networkx", "rich", "yaml", "kubectl_policy.analysis", "k
 
 
 def _imported(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Which of some modules a command imports."""
     code = f"""
 import sys
 before = set(sys.modules)

@@ -28,22 +28,18 @@ class Clusters:
     """Three contexts: `red` and `blue`, by what a policy sets there, and `gone`, where nobody answers."""
 
     def __init__(self, command: Command, folder: Path, red: str, blue: str) -> None:
-        """Of servers at two URLs."""
         self._command, self._folder = command, folder
         self._config = kubeconfig(folder, namespace="app", red=red, blue=blue, gone=NOBODY)
 
     def __call__(self, *arguments: str) -> Result:
-        """What a command says of them."""
         return self._command(*arguments, "--kubeconfig", self._config, "--cache-dir", str(self._folder / "cache"))
 
     def both(self, *arguments: str) -> Result:
-        """What it says of `red` and `blue`."""
         return self(*arguments, "--context", "red", "--context", "blue")
 
 
 @pytest.fixture
 def clusters(command: Command, tmp_path: Path) -> Iterator[Clusters]:
-    """They run."""
     with ExitStack() as stack:
         red = stack.enter_context(cluster())
         blue = stack.enter_context(cluster(color("blue", "only-blue")))

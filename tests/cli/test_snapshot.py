@@ -43,7 +43,6 @@ spec:
 
 
 def lines_of(file: Path) -> list[dict[str, Any]]:
-    """The lines in a file."""
     return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
@@ -144,15 +143,11 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nam
 class Taking(Protocol):
     """Takes a snapshot of a server."""
 
-    def __call__(self, server: FaultyServer, *options: str) -> list[dict[str, Any]]:
-        """Its header and its objects."""
-        ...
+    def __call__(self, server: FaultyServer, *options: str) -> list[dict[str, Any]]: ...
 
 
 @pytest.fixture
 def taken(command: Command, tmp_path: Path) -> Taking:
-    """The lines of the file that is written."""
-
     def take(server: FaultyServer, *options: str) -> list[dict[str, Any]]:
         config = kubeconfig(tmp_path, one=server.url, namespace="app")
         file = tmp_path / "s.gz"
@@ -164,7 +159,6 @@ def taken(command: Command, tmp_path: Path) -> Taking:
 
 
 def named(lines: list[dict[str, Any]]) -> set[tuple[str, str]]:
-    """The objects by kind and name."""
     return {(item["kind"], item["metadata"]["name"]) for item in lines[1:]}
 
 

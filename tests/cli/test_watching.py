@@ -32,21 +32,17 @@ class Watcher:
     """A command that watches a server."""
 
     def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
-        """It runs, and writes into two files."""
         self.process, self._out, self._err = process, out, err
 
     @property
     def out(self) -> str:
-        """What it has written to standard output."""
         return self._out.read_text("utf-8")
 
     @property
     def err(self) -> str:
-        """What it has written to standard error."""
         return self._err.read_text("utf-8")
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait until something is so."""
         end = time.monotonic() + LONGEST
         while not is_so():
             assert time.monotonic() < end, f"{self.out}\n{self.err}"
@@ -83,14 +79,11 @@ def watching(server: FaultyServer, folder: Path, *arguments: str) -> Generator[W
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    """With one policy, which is red."""
     with cluster() as started:
         yield started
 
 
 def if_watched(fault: Callable[[Handler], None]) -> Callable[[Handler], None]:
-    """What goes wrong only for who watches."""
-
     def answer(handler: Handler) -> None:
         (fault if handler.request_now.query.get("watch") else type(handler).answer_rightly)(handler)
 

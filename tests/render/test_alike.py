@@ -63,7 +63,6 @@ def differing(analysis: Analysis, *names: str) -> str:
 
 
 def on_gateways(**spec: Json) -> Resource:
-    """A policy on both Gateways."""
     return build.resource("ColorPolicy", "house", {"targetRefs": [*GATEWAYS], **spec}, group="example.com", age=1)
 
 
@@ -207,7 +206,6 @@ def fixture_world() -> Analysis:
 
 
 def joined(text: str) -> str:
-    """A text without breaks of lines."""
     return " ".join(text.split())
 
 

@@ -50,7 +50,6 @@ def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
 def of(
     analysis: Analysis, *fields: str, rows: RowSort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
 ) -> Matrix:
-    """The matrix of every namespace."""
     return matrix(analysis, MatrixOptions(of=rows, kinds=kinds, fields=fields, missing=missing), Selection())
 
 

@@ -27,7 +27,6 @@ BY_SHELL = (sys.executable, "-m", "kubectl_policy", "__complete")
 
 
 def run(program: tuple[str, ...], *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """The exit code and what is printed."""
     done = subprocess.run(  # noqa: S603 (our own program)
         [*program, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )

@@ -24,7 +24,6 @@ ROUTES = ["httproute/baker", "httproute/events", "httproute/menu", "httproute/ol
 
 
 def options_of(command: str) -> list[TyperOption]:
-    """The options of a command."""
     return [parameter for parameter in build_command(command).params if isinstance(parameter, TyperOption)]
 
 

@@ -118,7 +118,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(*command: str) -> list[str]:
-    """The lines that a shell prints."""
     done = subprocess.run(  # noqa: S603 (a shell, with scripts of ours)
         command, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL
     )

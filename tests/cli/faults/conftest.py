@@ -62,15 +62,12 @@ def bakery() -> Generator[FaultyServer]:
 
 @pytest.fixture
 def flags(bakery: FaultyServer, home: Path, tmp_path: Path) -> tuple[str, ...]:  # noqa: ARG001 (a fixture)
-    """The flags that name the bakery's cluster."""
     config = written(tmp_path, cluster={"server": bakery.url}, user={"token": "t"}, context={"namespace": "baker"})
     return "--kubeconfig", config, "--cache-dir", str(tmp_path / "cache")
 
 
 @pytest.fixture
 def ask(flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> Ask:
-    """`ask("describe", …)`."""
-
     def call(*arguments: str, timeout: str = "2s") -> NodeInForce:
         start = time.perf_counter()
         code = run([*arguments, *flags, "--request-timeout", timeout])

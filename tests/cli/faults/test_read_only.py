@@ -22,7 +22,6 @@ LISTENER: Final = {"name": "https", "port": 443, "protocol": "HTTPS", "tls": TLS
 
 
 def thing(kind: str, name: str, spec: dict[str, Any], version: str = GATEWAY_API) -> dict[str, Any]:
-    """An object in namespace `shop`."""
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
 
 

@@ -37,7 +37,6 @@ STRANGE: tuple[dict[str, Any], ...] = (
 
 
 def add_a_kind(bakery: FaultyServer) -> None:
-    """Let somebody define policies of colours and make one."""
     bakery.kinds.append(Kind("example.com", "v1", "ColorPolicy", "colorpolicies"))
     bakery.objects += [DEFINITION, POLICY]
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
-    """The document after it was written and read."""
     return json.loads(as_json(document))
 
 

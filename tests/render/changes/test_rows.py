@@ -160,7 +160,6 @@ ROWS = 6
 
 
 def comment(state_diff: StateDiff, limit: int = LIMIT) -> str:
-    """The comment with its own headline."""
     return diff_markdown(state_diff, limit)
 
 

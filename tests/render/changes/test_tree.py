@@ -50,7 +50,6 @@ ABOVE = build.ref("ColorPolicy", "above", group="example.com"), build.node("Gate
 
 
 def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> FieldChange:
-    """A field that is lost, changed, gained or moved."""
     red, blue = valued("red"), valued("blue", *ABOVE)
     before, after = {
         "lost": (red, None),

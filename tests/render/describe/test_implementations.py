@@ -439,7 +439,6 @@ class TestOverridesOfOneTarget:
     """What beats a default by overriding it need not be above it."""
 
     def superseded(self, profile: PolicyKindProfile, *policies: Resource) -> str:
-        """The answer about the route, in one line."""
         return " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
 
     def test_of_two_overrides_on_one_target_the_older_one_wins(self) -> None:
@@ -490,7 +489,6 @@ def world(controller: str, *policies: Resource, complete: bool = True) -> Analys
 
 
 def on(kind: str, group: str, name: str, *targets: dict[str, Json], spec: dict[str, Json]) -> Resource:
-    """A policy of a built-in kind."""
     return build.resource(kind, name, {"targetRefs": list(targets), **spec}, group=group, age=1)
 
 
@@ -500,7 +498,6 @@ def told(answer: Answer) -> str:
 
 
 def loaded(answer: Answer) -> dict[str, Any]:
-    """What programs read, which keeps to its schema."""
     document: dict[str, Any] = json.loads(shown(answer, "json", View()))
     VALIDATOR.validate(document)
     return document

@@ -251,7 +251,6 @@ def lines(analysis: Analysis) -> list[str]:
 
 
 def reasons(analysis: Analysis) -> list[str]:
-    """Why declared fields are without effect there."""
     (group,) = describe(analysis, ROUTE).in_force
     return [without_effect_phrase(fate, group) for fate in group.without_effect]
 

@@ -41,7 +41,6 @@ FULL: Final = everything(Origin("f.yaml", 3))
 
 
 def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: ANN401 (any field of the answer)
-    """The answer about a kind with that profile."""
     kind = profile.group_kind
     names = KindNames(kind, f"{kind.kind.lower()}s", profile.short_names)
     return replace(
@@ -70,7 +69,6 @@ OTHERS: Final[dict[str, Any]] = {
 
 
 def said(profile: PolicyKindProfile, label: str) -> list[str]:
-    """What is said of a kind under one label."""
     return [statement.text for statement in statements(answer(profile)) if statement.label == label]
 
 

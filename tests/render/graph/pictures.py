@@ -50,7 +50,6 @@ HOSTILE: Final = (
 
 
 def picture(*resources: Resource, **options: bool) -> Picture:
-    """The picture of a state."""
     return graph(analyze(build.snapshot(*resources)), _asked(options))
 
 
