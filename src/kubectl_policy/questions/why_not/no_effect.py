@@ -15,7 +15,6 @@ from kubectl_policy.model.kind_roles import (
     GATEWAY,
     LISTENER_HOLDERS,
     LISTENER_SETS,
-    NAMESPACE,
     ROUTES,
     layer_of,
 )
@@ -285,7 +284,7 @@ class _Chain:
         target, index = self._target.object, self._analysis.index
         if target.group_kind in ROUTES:
             return (target,)
-        if target.group_kind in {*ABOVE_ROUTES, NAMESPACE}:
+        if target.group_kind in ABOVE_ROUTES:
             return ()
         return tuple(
             route.ref
