@@ -160,6 +160,7 @@ class _CellOutcome:
             return None
         policies = dict.fromkeys(source.object for source in sources)
         otherwise = (gap for policy in policies for gap in self._analysis.index.absence.gaps_of(policy))
+        unseen = (*blind_spots_in_needs(self._analysis, policies), *describe_gaps(self._analysis, otherwise))
         return CellPart(
             kind=resolution.kind,
             summary=summary,
@@ -168,11 +169,7 @@ class _CellOutcome:
             certain=any(source not in resolution.undecided for source in sources),
             passes_down=False,
             positions=(),
-            unseen=tuple(
-                dict.fromkeys(
-                    (*blind_spots_in_needs(self._analysis, policies), *describe_gaps(self._analysis, otherwise))
-                )
-            ),
+            unseen=tuple(dict.fromkeys(unseen)),
         )
 
 

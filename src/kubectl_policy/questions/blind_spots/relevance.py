@@ -81,17 +81,10 @@ def relevant_gaps(
     if include_descendants and any(gap.group is not None for gap in unbounded):
         paths = (path for ref in subjects for path in analysis.topology.paths_through(NodeRef(ref)))
         every.update(dict.fromkeys(node.object for path in paths for node in path))
-    relevant.update(
-        dict.fromkeys(
-            gap
-            for gap in unbounded
-            if (
-                may_lead_to(analysis, gap, subjects)
-                if gap.group is not None and GroupKind(gap.group, gap.kind) in TARGET_KINDS
-                else may_hold_policies_on(analysis, gap, every)
-            )
-        )
-    )
+    for gap in unbounded:
+        is_of_hierarchy = gap.group is not None and GroupKind(gap.group, gap.kind) in TARGET_KINDS
+        if may_lead_to(analysis, gap, subjects) if is_of_hierarchy else may_hold_policies_on(analysis, gap, every):
+            relevant[gap] = None
     # What a Namespace is like matters where something selects it: what does says so itself.
     changing = (gap for gap in relevant if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
     return absence.in_order(changing)

@@ -79,7 +79,8 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
     resources += () if type_name else _targets(analysis, resources)
     explainer = Explainer(analysis)
     policies, objects = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
-    kinds = sorted({resource.ref.group_kind for resource in resources})
+    refs = [resource.ref for resource in resources]
+    kinds, gaps = sorted({ref.group_kind for ref in refs}), relevant_gaps(analysis, refs, include_descendants=True)
     return StatusReport(
         noun=selected.type.noun,
         namespace=selected.namespace,
@@ -88,14 +89,7 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
         ),
         names=tuple(map(analysis.registry.kind_names, kinds)),
         elsewhere=selected.elsewhere,
-        unseen=tuple(
-            dict.fromkeys(
-                describe_gaps(
-                    analysis,
-                    relevant_gaps(analysis, (resource.ref for resource in resources), include_descendants=True),
-                )
-            )
-        ),
+        unseen=tuple(dict.fromkeys(describe_gaps(analysis, gaps))),
         place=analysis.index.source,
     )
 

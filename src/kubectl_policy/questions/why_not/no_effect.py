@@ -10,14 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kind_roles import (
-    ABOVE_ROUTES,
-    GATEWAY,
-    LISTENER_HOLDERS,
-    LISTENER_SETS,
-    ROUTES,
-    layer_of,
-)
+from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES, layer_of
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries
