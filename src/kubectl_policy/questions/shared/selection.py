@@ -36,27 +36,23 @@ RowSort: TypeAlias = Literal[
 Row_co = TypeVar("Row_co", covariant=True)
 
 _SHOWN: Final = 3
-# The types that are more than one kind, or none; a kind of one of these names is asked for with its group.
-OWN_TYPES: Final[Mapping[str, RowSort]] = {
-    "policies": "policies",
-    "policy": "policies",
-    "filters": "policies",
-    "filter": "policies",
-    "parameters": "policies",
-    "policykinds": "policy kinds",
-    "policykind": "policy kinds",
-    "listeners": "listeners",
-    "listener": "listeners",
-    "routes": "routes",
-    "route": "routes",
+# The types that are more than one kind, or none, with their rows and the noun for one; a kind of one of these names is
+# asked for with its group.
+OWN_TYPES: Final[Mapping[str, tuple[RowSort, str]]] = {
+    "policies": ("policies", "policy"),
+    "policy": ("policies", "policy"),
+    "filters": ("policies", "filter"),
+    "filter": ("policies", "filter"),
+    "parameters": ("policies", "parameters object"),
+    "policykinds": ("policy kinds", "policy kind"),
+    "policykind": ("policy kinds", "policy kind"),
+    "listeners": ("listeners", "listener"),
+    "listener": ("listeners", "listener"),
+    "routes": ("routes", "route"),
+    "route": ("routes", "route"),
 }
-# What the objects are that are listed as policies are, and what one of them is called.
-_ROLES: Final[Mapping[str, tuple[Role, str]]] = {
-    "filters": ("filter", "filter"),
-    "filter": ("filter", "filter"),
-    "parameters": ("parameters", "parameters object"),
-}
-_POLICIES: Final[tuple[Role, str]] = ("policy", "policy")
+# The roles of what is listed as policies are, by its noun.
+_ROLES: Final[Mapping[str, Role]] = {"policy": "policy", "filter": "filter", "parameters object": "parameters"}
 _ROWS: Final[Mapping[KindRole, RowSort]] = {
     "class": "gateway classes",
     "gateway": "gateways",
@@ -160,17 +156,12 @@ def type_named(analysis: Analysis, type_name: str) -> ListType:
 
     Of several kinds with one name those of the hierarchy are meant, else those that are policies, else all.
     """
-    rows, index = OWN_TYPES.get(type_name.lower()), analysis.index
-    if rows == "policies":
-        role, noun = _ROLES.get(type_name.lower(), _POLICIES)
-        kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds if profile.role == role)
-        return ListType(rows=rows, noun=noun, kinds=kinds)
-    if rows == "policy kinds":
-        return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
-    if rows == "listeners":
-        return ListType(rows=rows, noun="listener", kinds=LISTENER_HOLDERS)
-    if rows:
-        return ListType(rows=rows, noun="route", kinds=tuple(ROUTES))
+    index = analysis.index
+    if type_name.lower() in OWN_TYPES:
+        rows, noun = OWN_TYPES[type_name.lower()]
+        of_role = (known.group_kind for known in analysis.registry.policy_kinds if known.role == _ROLES.get(noun))
+        kinds = {"listeners": LISTENER_HOLDERS, "routes": tuple(ROUTES)}.get(rows) or tuple(of_role)
+        return ListType(rows=rows, noun=noun, kinds=kinds, namespaced=rows != "policy kinds")
     meant = kinds_meant(analysis, type_name, *OWN_TYPES)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]

@@ -233,18 +233,10 @@ def compare_count(
 
 
 # What is said of a policy by what it refers to itself; all else also depends on what is above and below its targets.
-_BY_REFERENCES: Final[frozenset[Event]] = frozenset(
+_BY_REFERENCES: Final = frozenset[Event](
     {
-        "accepted",
-        "target missing",
-        "section missing",
-        "not permitted",
-        "kind unsupported",
-        "conflicted",
-        "invalid",
-        "target invalid",
-        "overlapping",
-        "not enabled",
+        *("accepted", "target missing", "section missing", "not permitted", "kind unsupported", "conflicted"),
+        *("invalid", "target invalid", "overlapping", "not enabled"),
     }
 )
 
