@@ -265,7 +265,7 @@ def silent_field_drop(world: LintWorld) -> Iterator[Finding]:
                 policy = losses.policy.ref
                 parts = list(dict.fromkeys(field_name(field_group(loss.field, losses.profile)) for loss in lost))
                 names, verb = some(parts), _verb(parts)
-                where = some([*map(str, losses.objects(lost))])
+                where = some(losses.objects(lost))
                 yield Finding(
                     subject=winner,
                     field="spec",
@@ -322,7 +322,7 @@ def default_taken_away(world: LintWorld) -> Iterator[Finding]:
                 fields = dict.fromkeys(field_name(loss.field) for loss in lost)
                 does = f"sets {some(fields)} to null" if removed else "sets nothing"
                 settings = "what" if removed else f"{some(losses.names(lost))}, which"
-                where = some([*map(str, losses.objects(lost))])
+                where = some(losses.objects(lost))
                 parts = (part for part in first.resolution.contributions if part.source == first.by and part.spec)
                 spec = next((part.field for part in parts), "spec")
                 yield Finding(

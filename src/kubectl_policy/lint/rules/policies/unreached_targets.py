@@ -249,5 +249,5 @@ def foreign_controller(world: LintWorld) -> Iterator[Finding]:
         foreign.setdefault(key, {}).setdefault(failure.target.object, failure)
     for (policy, _, _), targets in foreign.items():
         first, *remaining = targets.values()
-        others_named = f", nor {some([str(failure.target.object) for failure in remaining])}" if remaining else ""
+        others_named = f", nor {some([failure.target.object for failure in remaining])}" if remaining else ""
         yield finding_about(world, policy, first.attachment, f"{first.message}{others_named}")

@@ -141,7 +141,7 @@ def _shared(world: LintWorld, losses: Sequence[LostMatch]) -> Finding:
     # Which of both is to be changed is not known; of one that is there only for others, nothing is said.
     if not decided and not world.in_scope(match.route):
         match, rival = rival, match
-    shared = some([*map(str, dict.fromkeys(shared_loss.match.conditions for shared_loss in losses))])
+    shared = some(dict.fromkeys(shared_loss.match.conditions for shared_loss in losses))
     message = f"{_rule_words(world, rival)} matches the same, {shared}"
     if not loss.certain:
         return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
