@@ -250,11 +250,11 @@ def _why_uncertain(world: LintWorld, ref: ObjectRef, subject: ObjectRef | None) 
 
 
 def _sort_key(finding: Finding) -> tuple[str, int, int, str, str, str, str]:
-    origin, severity = finding.origin, finding.severity or "info"
+    origin = finding.origin
     return (
         origin.source if origin else "",
         origin.line if origin else 0,
-        SEVERITIES.index(severity),
+        SEVERITIES.index(finding.severity_),
         finding.rule,
         str(finding.subject or ""),
         finding.field,

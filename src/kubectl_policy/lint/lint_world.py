@@ -222,8 +222,7 @@ class LintWorld:
         stem = f"{opened}-for-{plural(source.kind.lower())}-of-{source.namespace}"[:_MAX_STEM_LENGTH].rstrip("-.")
         names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
         name = next(name for name in names if not self.index.get(ObjectRef(REFERENCE_GRANT, target.namespace, name)))
-        kinds = ({"group": ref.group_kind.group, "kind": ref.kind} for ref in (source, target))
-        referring, referred = kinds
+        referring, referred = ({"group": ref.group_kind.group, "kind": ref.kind} for ref in (source, target))
         manifest: dict[str, Json] = {
             "apiVersion": version,
             "kind": REFERENCE_GRANT.kind,
@@ -271,11 +270,8 @@ class LintWorld:
     def did_you_mean(self, ref: ObjectRef) -> Fix | None:
         """Return an object with a similar name or in another namespace as a fix, if there is one."""
         names = (known.name for known in self.index.world.refs_of(ref.group_kind, ref.namespace))
-        fix = similar(ref.name, names)
-        if fix:
-            return fix
         elsewhere = (known for known in self.index.world.refs_of(ref.group_kind) if known.name == ref.name)
-        return next((Fix(words=f"there is {known}") for known in elsewhere), None)
+        return similar(ref.name, names) or next((Fix(words=f"there is {known}") for known in elsewhere), None)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:

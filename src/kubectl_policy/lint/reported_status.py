@@ -183,8 +183,7 @@ class Reported:
 
     @cached_property
     def _not_orphaned(self) -> Sequence[ReportedClaim]:
-        orphaned = frozenset(map(id, self.orphaned))
-        return [report for report in self.every if id(report) not in orphaned]
+        return [report for report in self.every if not self._is_orphaned(report)]
 
     def doubt(self, comparison: Comparison) -> str:
         """Return why the verdict is unknown, or ""."""
