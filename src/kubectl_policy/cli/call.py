@@ -13,7 +13,8 @@ from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, Clust
 from kubectl_policy.cli.remarks import mention_assumed, mention_remaining_problems, mention_unapplied, mention_waiting
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
+from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of, remarks_on, render
+from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -181,11 +182,13 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         """
         if not self.paths:
             self.live.require_all_read()
-        from kubectl_policy.render.output.formats import remarks_on, render
-
         context = self.contexts[0] if self.contexts and self.collected is not None else ""
-        view = replace(
-            terminal.view(self.program, *self._repeated()),
+        view = View(
+            width=terminal.width(),
+            terminal=terminal.is_terminal(),
+            unicode=terminal.takes_unicode(),
+            program=self.program,
+            options=tuple(self._repeated()),
             headers=headers,
             namespaces=namespaces,
             everything=everything,

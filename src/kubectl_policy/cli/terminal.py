@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError, UsageError
 from kubectl_policy.render.output.escape import Commands, escape_commands, escape_controls
-from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
+from kubectl_policy.render.output.text import DEFAULT_WIDTH, lay_out, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -50,11 +50,6 @@ def width() -> int:
     """Return the width for layout, in cells: COLUMNS, else the width of the terminal, else 100."""
     columns = shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns
     return min(max(columns, _MIN_WIDTH), _MAX_WIDTH)
-
-
-def view(program: str, *options: str) -> View:
-    """Return the view for which an answer is laid out; the program and options are for suggested commands."""
-    return View(width(), is_terminal(), takes_unicode(), program, options)
 
 
 def wants_colour(choice: str) -> bool:
