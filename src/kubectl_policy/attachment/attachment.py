@@ -118,7 +118,7 @@ class Attachment(Struct, frozen=True, gc=False):
         return self.declared.named_by
 
 
-class Meaning(Struct, frozen=True, kw_only=True):
+class Meaning(Struct, frozen=True):
     """The name of a state of an attachment, and what follows from it."""
 
     # The rule of the diagnostic; an ordinary attachment has one only if no API serves its target.
@@ -139,36 +139,24 @@ class Meaning(Struct, frozen=True, kw_only=True):
 # "not permitted" has more than one reason why not; see `questions.why_not`.
 MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
     {
-        "attached": Meaning(rule="virtual-target", severity="info"),
+        "attached": Meaning("virtual-target", severity="info"),
         "target missing": Meaning(
-            rule="target-missing",
-            why="target-missing",
-            event="target missing",
-            api_reason="TargetNotFound",
-            on_target=False,
+            "target-missing", "target-missing", "target missing", api_reason="TargetNotFound", on_target=False
         ),
-        "target unknown": Meaning(
-            rule="target-unknown", why="target-unknown", severity="info", known=False, on_target=False
-        ),
+        "target unknown": Meaning("target-unknown", "target-unknown", severity="info", known=False, on_target=False),
         "section missing": Meaning(
-            rule="section-missing",
-            why="section-missing",
-            event="section missing",
-            api_reason="TargetNotFound",
-            on_target=False,
+            "section-missing", "section-missing", "section missing", api_reason="TargetNotFound", on_target=False
         ),
-        "not permitted": Meaning(rule="target-not-permitted", event="not permitted"),
-        "kind unsupported": Meaning(
-            rule="target-kind-unsupported", why="kind-unsupported", event="kind unsupported", on_target=False
-        ),
-        "not managed": Meaning(rule="target-not-managed", why="other-controller", severity="warning", on_target=False),
-        "policy invalid": Meaning(rule="policy-invalid", why="policy-invalid", event="invalid"),
-        "target invalid": Meaning(rule="target-invalid", why="target-invalid", event="target invalid"),
-        "not enabled": Meaning(rule="target-not-enabled", why="not-enabled", event="not enabled"),
-        "target overlaps": Meaning(rule="target-overlaps", why="target-overlaps", event="overlapping"),
-        "filter unsupported": Meaning(rule="filter-unsupported", why="filter-unsupported", event="filter unsupported"),
+        "not permitted": Meaning("target-not-permitted", event="not permitted"),
+        "kind unsupported": Meaning("target-kind-unsupported", "kind-unsupported", "kind unsupported", on_target=False),
+        "not managed": Meaning("target-not-managed", "other-controller", severity="warning", on_target=False),
+        "policy invalid": Meaning("policy-invalid", "policy-invalid", "invalid"),
+        "target invalid": Meaning("target-invalid", "target-invalid", "target invalid"),
+        "not enabled": Meaning("target-not-enabled", "not-enabled", "not enabled"),
+        "target overlaps": Meaning("target-overlaps", "target-overlaps", "overlapping"),
+        "filter unsupported": Meaning("filter-unsupported", "filter-unsupported", "filter unsupported"),
         "not computed": Meaning(
-            rule="attachment-not-computed", why="not-computed", event="not computed", severity="info", known=False
+            "attachment-not-computed", "not-computed", "not computed", severity="info", known=False
         ),
     }
 )

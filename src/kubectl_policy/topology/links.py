@@ -29,7 +29,7 @@ Reference: TypeAlias = Literal["upward", "downward", "inside"]
 _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class Link(Struct, frozen=True):
     """A relation between nodes of kinds above and nodes of kinds below."""
 
     name: str
@@ -40,7 +40,7 @@ class Link(Struct, frozen=True, kw_only=True):
     reference: Reference
     parent_kinds: Container[GroupKind]
     # None: nodes of any kind.
-    child_kinds: Container[GroupKind] | None = None
+    child_kinds: Container[GroupKind] | None
     # The nodes at the other end, in an order that does not depend on that of the input.
     down: _Lookup
     up: _Lookup
@@ -109,84 +109,31 @@ def _namespace(_: Relations, node: NodeRef) -> Iterable[NodeRef]:
     return _nodes(ObjectRef(NAMESPACE, "", node.object.namespace)) if inside else ()
 
 
+def _without_section(lookup: Callable[[Relations, ObjectRef], Iterable[ObjectRef | None]]) -> _Lookup:
+    return lambda relations, node: _nodes(*(() if node.section else lookup(relations, node.object)))
+
+
+_CLASSES: Final = _without_section(lambda relations, gateway: [relations.gateways.class_of(gateway)])
+_GATEWAYS: Final = _without_section(lambda relations, gateway_class: relations.gateways.of_class(gateway_class))
+_LISTENER_SETS: Final = _without_section(lambda relations, gateway: relations.gateways.admitted(gateway))
+
+
+def _backends(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    return relations.rule_backends(node)
+
+
+def _in_namespace(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    return _nodes(*relations.objects_in(node.object.name))
+
+
 LINKS: Final = (
-    Link(
-        name="gateway",
-        carries="traffic",
-        reference="upward",
-        parent_kinds=(GATEWAY_CLASS,),
-        child_kinds=(GATEWAY,),
-        down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.of_class(node.object))),
-        up=lambda relations, node: _nodes(None if node.section else relations.gateways.class_of(node.object)),
-    ),
-    Link(
-        name="listener",
-        carries="traffic",
-        reference="inside",
-        parent_kinds=LISTENER_HOLDERS,
-        child_kinds=LISTENER_HOLDERS,
-        down=_sections,
-        up=_whole,
-    ),
-    Link(
-        name="listener-set",
-        carries="traffic",
-        reference="upward",
-        parent_kinds=(GATEWAY,),
-        child_kinds=LISTENER_SETS,
-        down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.admitted(node.object))),
-        up=_parent_gateway,
-    ),
-    Link(
-        name="route",
-        carries="traffic",
-        reference="upward",
-        parent_kinds=LISTENER_HOLDERS,
-        child_kinds=ROUTES,
-        down=_attached_routes,
-        up=_attached_parents,
-    ),
-    Link(
-        name="mesh-route",
-        carries="frontend",
-        reference="upward",
-        parent_kinds=PORT_HOLDERS,
-        child_kinds=ROUTES,
-        down=_attached_routes,
-        up=_attached_parents,
-    ),
-    Link(
-        name="rule",
-        carries="traffic",
-        reference="inside",
-        parent_kinds=ROUTES,
-        child_kinds=ROUTES,
-        down=_sections,
-        up=_whole,
-    ),
-    Link(
-        name="backend",
-        carries="traffic",
-        reference="downward",
-        parent_kinds=ROUTES,
-        down=lambda relations, node: relations.rule_backends(node),
-        up=_rules,
-    ),
-    Link(
-        name="port",
-        carries="traffic",
-        reference="inside",
-        parent_kinds=BACKENDS,
-        child_kinds=BACKENDS,
-        down=_sections,
-        up=_whole,
-    ),
-    Link(
-        name="namespace",
-        carries="place",
-        reference="upward",
-        parent_kinds=(NAMESPACE,),
-        down=lambda relations, node: _nodes(*relations.objects_in(node.object.name)),
-        up=_namespace,
-    ),
+    Link("gateway", "traffic", "upward", (GATEWAY_CLASS,), (GATEWAY,), _GATEWAYS, _CLASSES),
+    Link("listener", "traffic", "inside", LISTENER_HOLDERS, LISTENER_HOLDERS, _sections, _whole),
+    Link("listener-set", "traffic", "upward", (GATEWAY,), LISTENER_SETS, _LISTENER_SETS, _parent_gateway),
+    Link("route", "traffic", "upward", LISTENER_HOLDERS, ROUTES, _attached_routes, _attached_parents),
+    Link("mesh-route", "frontend", "upward", PORT_HOLDERS, ROUTES, _attached_routes, _attached_parents),
+    Link("rule", "traffic", "inside", ROUTES, ROUTES, _sections, _whole),
+    Link("backend", "traffic", "downward", ROUTES, None, _backends, _rules),
+    Link("port", "traffic", "inside", BACKENDS, BACKENDS, _sections, _whole),
+    Link("namespace", "place", "upward", (NAMESPACE,), None, _in_namespace, _namespace),
 )

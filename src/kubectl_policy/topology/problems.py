@@ -45,13 +45,7 @@ _LISTENERS: Final = {
     "spec.listeners[].allowedRoutes.namespaces.selector": "a mapping",
     "spec.listeners[].allowedRoutes.kinds": "a list",
 }
-_REFERENCE: Final = {
-    "group": "a string",
-    "kind": "a string",
-    "namespace": "a string",
-    "name": "a string",
-    "sectionName": "a string",
-}
+_REFERENCE: Final = dict.fromkeys(("group", "kind", "namespace", "name", "sectionName"), "a string")
 
 
 def _references(path: str) -> dict[str, str]:
