@@ -23,6 +23,7 @@ from tests.build import (
     listener,
     namespace,
     node,
+    parent,
     policy,
     ref,
     resource,
@@ -147,6 +148,12 @@ class TestBeaten:
             snapshot(gateway("g"), route("r"), route("q"), policy("p", target("g"), a=1)), profiles=[profile]
         )
         assert verdict(analysis) == ("Overridden", ["q", "r"])
+
+    def test_refused_on_one_path_and_overridden_on_another(self) -> None:
+        """A conflict is one on all of its paths."""
+        refusing, above = policy("q", target("g"), mode="None", b=1), policy("o", target("h"), overrides={"a": 2})
+        other = gateway("h"), route("other", parents=[parent("h")])
+        assert verdict(world(*other, refusing, above, policy("p", ON_SERVICE, a=1))) == ("Overridden", ["o", "q"])
 
     def test_in_conflict_with_one_that_refuses_others_elsewhere(self) -> None:
         """What is in force is the same on both paths, and who is refused is not: each path counts for itself."""
