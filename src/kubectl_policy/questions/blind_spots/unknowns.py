@@ -21,6 +21,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.topology import MAX_NODES, Path, is_truncated
 from kubectl_policy.topology.controllers import unread_parameters
 
@@ -193,11 +194,8 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindS
 
 def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
     """The namespaces of objects of which nothing says what they are called, each told once."""
-    unknown: dict[str, list[ObjectRef]] = {}
-    for obj in objects:
-        if is_unknown(obj.namespace) and analysis.index.get(obj):
-            unknown.setdefault(obj.namespace, []).append(obj)
-    for homeless in unknown.values():
+    every = (obj for obj in objects if is_unknown(obj.namespace) and analysis.index.get(obj))
+    for homeless in grouped_by(every, lambda obj: obj.namespace).values():
         remaining = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
         reason = "nothing that was read says which it is, so what else affects it cannot be known"
         yield BlindSpot(what=f"the namespace of {homeless[0]}{remaining}", reason=reason, remedy=_SAY_NAMESPACE)

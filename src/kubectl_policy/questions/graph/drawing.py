@@ -18,6 +18,7 @@ from kubectl_policy.model.kind_roles import (
     REFERENCE_GRANT,
     ROUTES,
 )
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_parents
@@ -338,10 +339,8 @@ class _PathsThrough(Paths):
 
     def __init__(self, topology: Topology, nodes: Iterable[NodeRef]) -> None:
         super().__init__(topology.relations)
-        self._by_node: dict[NodeRef, list[Path]] = {}
-        for path in dict.fromkeys(path for node in nodes for path in topology.paths_through(node)):
-            for node in path:
-                self._by_node.setdefault(node, []).append(path)
+        paths = dict.fromkeys(path for node in nodes for path in topology.paths_through(node))
+        self._by_node = grouped((node, path) for path in paths for node in path)
 
     def through(self, node: NodeRef) -> tuple[Path, ...]:
         """Those that lead through a node as well: of a Namespace, through what may exist there."""

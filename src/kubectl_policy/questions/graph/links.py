@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ABOVE_BACKENDS, LISTENER_SETS, PORT_HOLDERS, ROUTES, role_of
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.questions.graph.picture import GraphLink, LinkState
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions
 from kubectl_policy.topology.links import LINKS, Link
@@ -152,10 +152,7 @@ class Links:
         return tuple(dict.fromkeys(links))
 
     def _refusals(self, route: ObjectRef) -> Iterator[GraphLink]:
-        by_reference: dict[int, list[Binding]] = {}
-        for binding in self._topology.bindings(route):
-            by_reference.setdefault(binding.parent_index, []).append(binding)
-        for bindings in by_reference.values():
+        for bindings in grouped_by(self._topology.bindings(route), lambda binding: binding.parent_index).values():
             parent = bindings[0].parent
             # A route that delegates to another one in vain: that link says why.
             idle = self._failing_backends(parent).idle.values() if parent.group_kind in ROUTES else ()

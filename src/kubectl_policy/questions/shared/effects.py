@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES, depth_of
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING, EffectivePolicy, Resolution
 from kubectl_policy.topology.problems import dangling_references
@@ -112,9 +113,7 @@ def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRe
 def from_the_root(nodes: Iterable[NodeRef]) -> list[NodeRef]:
     """Nodes from the root downward, then sorted by kind and name."""
     # Many come sorted at each depth, and of all depths in turns.
-    by_depth: dict[int, list[NodeRef]] = {}
-    for node in nodes:
-        by_depth.setdefault(depth_of(node.object.group_kind), []).append(node)
+    by_depth = grouped_by(nodes, lambda node: depth_of(node.object.group_kind))
     return [node for depth in sorted(by_depth) for node in sorted(by_depth[depth])]
 
 

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.attachment.validity import FAILING_REQUESTS
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution import Resolver, paths_by_way_of
 
@@ -105,12 +106,10 @@ def _of_rules(
 
 def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
     """Each policy that makes requests fail, why it is not valid, and a path on which it would hold."""
-    kinds: dict[GroupKind, list[ObjectRef]] = {}
-    failing = (profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors")
-    for policy in (ref for kind in failing for ref in analysis.index.world.refs_of(kind)):
-        if any(reference.fails_requests for reference in analysis.attachments[policy]):
-            kinds.setdefault(policy.group_kind, []).append(policy)
-    for kind, policies in kinds.items():
+    kinds = [profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors"]
+    every = (ref for kind in kinds for ref in analysis.index.world.refs_of(kind))
+    failing = (ref for ref in every if any(reference.fails_requests for reference in analysis.attachments[ref]))
+    for kind, policies in grouped_by(failing, lambda ref: ref.group_kind).items():
         profile = analysis.registry.profile(kind)
         resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:

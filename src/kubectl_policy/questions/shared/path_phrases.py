@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, NAMESPACE, PORT_HOLDERS, section_noun
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -139,10 +140,7 @@ class PathPhrases:
 
     def _by_several(self, chosen: frozenset[int]) -> str:
         """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
-        inside: dict[tuple[GroupKind, bool], list[_PartialNode]] = {}
-        for node in self._on_any(chosen):
-            if node.on <= chosen:
-                inside.setdefault(node.sort, []).append(node)
+        inside = grouped_by((node for node in self._on_any(chosen) if node.on <= chosen), lambda node: node.sort)
         covering = [sort for sort, nodes in inside.items() if frozenset[int]().union(*(p.on for p in nodes)) == chosen]
         if not covering:
             return ""
