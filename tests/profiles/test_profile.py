@@ -92,32 +92,19 @@ def test_the_profile_that_holds_at_a_target() -> None:
     assert PLAIN.at(HTTP_ROUTE) is PLAIN
 
 
-class TestSettings:
-    """Names of controllers that a setting of the controller is part of."""
-
-    setting = ControllerSetting("gateway", "how the controller is called")
-    named = replace(
-        PLAIN, controllers=frozenset({"example.com/{name}", "example.com/fixed"}), settings={"name": setting}
-    )
-
-    def test_without_settings_nothing_changes(self) -> None:
-        """Braces in the name of a controller are part of it then."""
-        odd = replace(PLAIN, controllers=frozenset({"example.com/{name}"}))
-        assert odd.with_settings({"name": "x"}) is odd
-
-    def test_without_a_value_the_default_holds(self) -> None:
-        """A value for a setting of another kind does not matter."""
-        for values in ({}, {"other": "x"}):
-            assert self.named.with_settings(values).controllers == {"example.com/gateway", "example.com/fixed"}
-
-    def test_with_a_value(self) -> None:
-        varied = replace(
-            self.named, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=MergeStrategy.ALL_APPLY),)
-        )
-        under = varied.with_settings({"name": "mine"})
-        assert under.controllers == under.at(HTTP_ROUTE).controllers == {"example.com/mine", "example.com/fixed"}
+def test_names_of_controllers_under_settings() -> None:
+    """Without a value the default holds, also in variants; without settings, braces are part of a name."""
+    odd = replace(PLAIN, controllers=frozenset({"example.com/{name}"}))
+    assert odd.with_settings({"name": "x"}) is odd
+    variants = (Variant(targets=frozenset({HTTP_ROUTE}), strategy=MergeStrategy.ALL_APPLY),)
+    settings = {"name": ControllerSetting("gateway", "how the controller is called")}
+    controllers = frozenset({"example.com/{name}", "example.com/fixed"})
+    named = replace(PLAIN, controllers=controllers, settings=settings, variants=variants)
+    for values, name in (({}, "gateway"), ({"other": "x"}, "gateway"), ({"name": "mine"}, "mine")):
+        under = named.with_settings(values)
+        assert under.controllers == under.at(HTTP_ROUTE).controllers == {f"example.com/{name}", "example.com/fixed"}
         assert under.at(HTTP_ROUTE).strategy is MergeStrategy.ALL_APPLY
-        assert "example.com/{name}" in varied.controllers
+    assert named.controllers == controllers
 
 
 @pytest.mark.parametrize(

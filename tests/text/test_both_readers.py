@@ -235,7 +235,4 @@ def test_brackets_are_counted_first(text: str) -> None:
     (found,) = read(text)
     assert isinstance(found, Unread)
     assert found.problem.reason == "too-deep"
-
-
-def test_many_brackets_that_are_not_deep() -> None:
     assert read_exactly("a: [" + "[], " * 2_000 + "{}]\n") == []

@@ -112,11 +112,6 @@ def test_the_value_that_is_written(written: str, value: Json, *, found: bool) ->
     assert line(f"kind: A\nspec:\n  x: {written}\n", 1, "spec.x", value) == (3 if found else None)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_line_ends(end: str) -> None:
-    assert line(end.join(["# first", "kind: A", "spec:", "  x: 1", ""]), 2, "spec.x", 1) == 4
-
-
 def test_json() -> None:
     """As kubectl prints it, with objects in a List, and on one line."""
     items: list[Json] = [{"kind": "A", "spec": {"x": "\u00e9/\t"}}, {"kind": "B", "spec": {"x": [1, {"y": None}]}}]
@@ -133,6 +128,13 @@ def test_json() -> None:
 
 def test_what_follows_may_be_anything() -> None:
     """A field is found above a mistake, and in one of several documents."""
+    assert [line("kind: A\nx: 1\n", start, "x") for start in (-1, 0, 2, 99)] == [None] * 4
+    for end in ("\n", "\r\n"):
+        assert line(end.join(["# first", "kind: A", "spec:", "  x: 1", ""]), 2, "spec.x", 1) == 4
+    deep: Json = 1
+    for _ in range(MAX_DEPTH - 2):
+        deep = [deep]
+    assert line(json.dumps({"kind": "A", "x": deep}), 1, "x", deep) == 1
     assert line("kind: A\nspec: {x: 1}\nbroken: [", 1, "spec.x", 1) == 2
     assert line("kind: A\nspec: {x: 1}\nbroken: [", 1, "spec.y", 1) is None
     assert line("a: 1\n---\nkind: A\nx: &a 1\n---\nkind: B\nx: *a\n", 3, "x", 1) == 4
@@ -148,13 +150,6 @@ def test_what_is_repeated_over_and_over_takes_no_time() -> None:
     assert line(text, 1, "spec.x", 1) == 2
     assert line(text, 1, "spec.x", 3) is None
     assert line(text, 1, "spec.y", 1) is None
-
-
-def test_depth() -> None:
-    deep: Json = 1
-    for _ in range(MAX_DEPTH - 2):
-        deep = [deep]
-    assert line(json.dumps({"kind": "A", "x": deep}), 1, "x", deep) == 1
 
 
 BLOCK: Final = """\
@@ -206,11 +201,6 @@ def test_every_value_has_a_line(text: str) -> None:
                 compared += 1
     assert compared > 12
     assert noted.line(documents[0].line, ("absent",), ANY) is None
-
-
-@pytest.mark.parametrize("object_line", [-1, 0, 2, 99])
-def test_no_object_starts_there(object_line: int) -> None:
-    assert line("kind: A\nx: 1\n", object_line, "x") is None
 
 
 def test_an_item_of_a_split_list() -> None:

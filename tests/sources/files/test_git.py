@@ -57,11 +57,14 @@ def test_without_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_git_that_cannot_be_run(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words are the operating system's; a failure without any is one all the same."""
     repository.write("git", "#!/nowhere/at/all\n")
     (repository.folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(repository.folder))
     with pytest.raises(SourceError, match=r"git cannot be asked for revisions: .*No such file"):
         load_state("main:a.yaml")
+    repository.write("git", "#!/bin/sh\nexit 1\n")
+    assert ask("status") == GitAnswer("", "git failed")
 
 
 def test_outside_of_a_repository(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,13 +81,6 @@ def test_a_repository_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(SourceError, match="git cannot be asked for revisions: detected dubious ownership"):
         load_state("main:a.yaml")
-
-
-def test_a_failure_without_words(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository.write("git", "#!/bin/sh\nexit 1\n")
-    (repository.folder / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", str(repository.folder))
-    assert ask("status") == GitAnswer("", "git failed")
 
 
 @pytest.mark.parametrize("word", ["main:", ":", "main:a.yaml", "HEAD^{tree}:./"])
