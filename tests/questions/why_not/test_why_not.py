@@ -103,49 +103,18 @@ def test_every_question_about_a_world_has_an_answer(world: str) -> None:
 @pytest.mark.parametrize(
     ("world", "policy", "node", "rules", "edits"),
     [
-        pytest.param(
-            "bakery",
-            "RetryPolicy baker/resilience",
-            "Namespace baker",
-            ["listener-missing", "superseded"],
-            0,
-            id="in force on some of the paths",
-        ),
-        pytest.param(
-            "envoy-gateway",
-            "BackendTrafficPolicy platform/plain",
-            "ListenerSet festival/festival",
-            ["not-on-path"],
-            0,
-            id="listeners of another owner",
-        ),
-        pytest.param(
-            "envoy-gateway",
-            "BackendTrafficPolicy tickets/checkout",
-            "Service tickets/seats",
-            ["not-on-path"],
-            1,
-            id="a backend of another rule",
-        ),
-        pytest.param(
-            "delegation",
-            "TrafficPolicy shop/cart",
-            "HTTPRoute shop/cart#orders",
-            ["not-delegated"],
-            0,
-            id="a rule to which no request gets",
-        ),
-        pytest.param(
-            "kuadrant", "TLSPolicy platform/staff", "HTTPRoute visits/tours", ["direct-above"], 0, id="a direct policy"
-        ),
-        pytest.param(
-            "nginx-gateway-fabric",
-            "RateLimitPolicy newsroom/archive",
-            "Service newsroom/alerts",
-            ["target-overlaps"],
-            1,
-            id="a route that another one overlaps",
-        ),
+        # In force on some of the paths.
+        ("bakery", "RetryPolicy baker/resilience", "Namespace baker", ["listener-missing", "superseded"], 0),
+        # Listeners of another owner.
+        ("envoy-gateway", "BackendTrafficPolicy platform/plain", "ListenerSet festival/festival", ["not-on-path"], 0),
+        # A backend of another rule.
+        ("envoy-gateway", "BackendTrafficPolicy tickets/checkout", "Service tickets/seats", ["not-on-path"], 1),
+        # A rule to which no request gets.
+        ("delegation", "TrafficPolicy shop/cart", "HTTPRoute shop/cart#orders", ["not-delegated"], 0),
+        # A direct policy.
+        ("kuadrant", "TLSPolicy platform/staff", "HTTPRoute visits/tours", ["direct-above"], 0),
+        # A route that another one overlaps.
+        ("nginx-gateway-fabric", "RateLimitPolicy newsroom/archive", "Service newsroom/alerts", ["target-overlaps"], 1),
     ],
 )
 def test_in_worlds_of_implementations(world: str, policy: str, node: str, rules: list[str], edits: int) -> None:
