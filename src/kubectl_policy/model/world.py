@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
+_Item = TypeVar("_Item")
 
 # Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
 MAX_SINGLE_QUESTIONS: Final = 64
@@ -287,9 +288,9 @@ def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable
         waiting.extend(new)
 
 
-def grouped_by(items: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+def grouped_by(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
     """Group items by a key, in their order."""
-    groups: dict[_Key, list[_Value]] = {}
+    groups: dict[_Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups

@@ -34,7 +34,7 @@ else:
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 
-DIFF: "Final[Forms[StateDiff]]" = Forms(
+DIFF: Final["Forms[StateDiff]"] = Forms(
     kind="PolicyDiff",
     headline=headlines.diff_headline,
     tree=text.diff_text,
@@ -43,7 +43,7 @@ DIFF: "Final[Forms[StateDiff]]" = Forms(
     markdown=rows.diff_markdown,
     summary=headlines.diff_headline,
 )
-BLAST_RADIUS: "Final[Forms[BlastRadius]]" = Forms(
+BLAST_RADIUS: Final["Forms[BlastRadius]"] = Forms(
     kind="BlastRadius",
     headline=headlines.blast_headline,
     tree=text.blast_radius_text,

@@ -37,7 +37,7 @@ else:
     encoding = LazyFunctions("kubectl_policy.render.output.encoding")
     headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
 
-OBJECT_DESCRIPTION: "Final[Forms[ObjectDescription]]" = Forms(
+OBJECT_DESCRIPTION: Final["Forms[ObjectDescription]"] = Forms(
     kind="ObjectDescription",
     rows_suffice=True,
     headline=headline.object_headline,
@@ -45,7 +45,7 @@ OBJECT_DESCRIPTION: "Final[Forms[ObjectDescription]]" = Forms(
     table=lambda answer, _: [objects.settings_of([answer], named=False)],
     names=lambda answer: answer.policies,
 )
-POLICY_DESCRIPTION: "Final[Forms[PolicyDescription]]" = Forms(
+POLICY_DESCRIPTION: Final["Forms[PolicyDescription]"] = Forms(
     kind="PolicyDescription",
     rows_suffice=True,
     headline=headlines.policy_headline,
@@ -71,7 +71,7 @@ def _tables(answer: "Descriptions") -> "list[Table[Any]]":
 
 
 # Several answers, one after another.
-DESCRIPTIONS: "Final[Forms[Descriptions]]" = Forms(
+DESCRIPTIONS: Final["Forms[Descriptions]"] = Forms(
     kind="DescriptionList",
     rows_suffice=True,
     headline=lambda answer: " ".join(_forms_of(item).headline(item) for item in answer.items),

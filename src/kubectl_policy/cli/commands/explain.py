@@ -19,7 +19,7 @@ else:
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
-EXPLANATION: "Final[Forms[Explanation]]" = Forms(
+EXPLANATION: Final["Forms[Explanation]"] = Forms(
     kind="PolicyKindExplanation",
     headline=statements.explanation_headline,
     tree=statements.explanation_text,

@@ -29,7 +29,7 @@ else:
     modules = ("dot", "mermaid", "page", "tree", "wording")
     dot, mermaid, page, tree, wording = (LazyFunctions(f"kubectl_policy.render.graph.{name}") for name in modules)
 
-GRAPH: "Final[Forms[Picture]]" = Forms(
+GRAPH: Final["Forms[Picture]"] = Forms(
     kind="Graph",
     redirected="dot",
     headline=wording.graph_headline,

@@ -27,7 +27,7 @@ else:
 # States that are read before progress is shown.
 _SOON: Final = 5
 
-HISTORY: "Final[Forms[History]]" = Forms(
+HISTORY: Final["Forms[History]"] = Forms(
     kind="EffectHistory", headline=renderer.history_headline, tree=renderer.history_text
 )
 

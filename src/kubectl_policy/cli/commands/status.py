@@ -22,7 +22,7 @@ else:
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
 
-STATUS: "Final[Forms[StatusReport]]" = Forms(
+STATUS: Final["Forms[StatusReport]"] = Forms(
     kind="StatusComparison",
     headline=headlines.status_headline,
     tree=renderer.status_text,

@@ -23,7 +23,7 @@ else:
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 
-WHY_NOT: "Final[Forms[WhyNot]]" = Forms(
+WHY_NOT: Final["Forms[WhyNot]"] = Forms(
     kind="EffectExplanation", headline=headlines.why_not_headline, tree=renderer.why_not_text
 )
 

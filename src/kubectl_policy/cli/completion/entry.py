@@ -35,7 +35,7 @@ def answer(arguments: list[str], limit: float = _LIMIT) -> None:
         deadline = time.monotonic() + limit
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         # Reading and computing have no time limit of their own, and cannot be asked to stop.
-        signal.signal(signal.SIGALRM, lambda *_: _write(":4\n"))
+        signal.signal(signal.SIGALRM, lambda _signal, _frame: _write(":4\n"))
         signal.setitimer(signal.ITIMER_REAL, limit * (1 + _GRACE))
         gc.disable()
         from kubectl_policy.cli.completion.candidates import complete

@@ -169,11 +169,15 @@ def json_pieces(value: object) -> Iterator[str]:
     for name, child in cast("dict[str, object]", value).items():
         yield f"{head}\n  {escape_commands(_json(name), _ESCAPE)}: "
         head = ","
-        if isinstance(child, Iterable) and not isinstance(child, (str, Mapping)):
+        if _is_list(child):
             yield from _items(iter(cast("Iterable[object]", child)))
         else:
             yield escape_commands(_json(child).replace("\n", "\n  "), _ESCAPE)
     yield "{}" if head == "{" else "\n}"
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
 
 
 def _items(items: Iterator[object]) -> Iterator[str]:

@@ -181,7 +181,7 @@ def fully_overridden(world: LintWorld) -> Iterator[Finding]:
                 by, kinds = some(losses.enforcement.by), plural(losses.policy.ref.kind)
                 message = f"{by} may take precedence over it: how {kinds} combine is not known"
                 yield world.unknown(losses.policy, "spec", message)
-            elif not losses.causes <= {"on the same target"} and losses.causes != {"overridden"}:
+            elif not losses.causes <= {"on the same target"} and losses.causes != frozenset({"overridden"}):
                 yield _overridden(world, losses)
 
 
@@ -352,7 +352,7 @@ def override_shadows_lower(world: LintWorld) -> Iterator[Finding]:
     for losses in world.losses:
         dead = losses.overridden_everywhere if losses.are_certain else ()
         is_whole = losses.enforcement.state == "Overridden"
-        if dead and not (is_whole and losses.causes != {"overridden"}):
+        if dead and not (is_whole and losses.causes != frozenset({"overridden"})):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
             dead_part = "nothing of it is" if is_whole else f"{some(names)} {_verb(names)} nowhere"
