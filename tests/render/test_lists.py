@@ -16,7 +16,8 @@ from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.lists import columns_of, list_remarks, ordered
+from kubectl_policy.render.list_columns import columns_of
+from kubectl_policy.render.lists import list_remarks, ordered
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View
 from kubectl_policy.render.wording.headlines import list_headline
