@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 # Bindings of a route that are looked through sooner than by an index.
 _MAX_UNINDEXED_BINDINGS: Final = 8
-
-
 # Kubernetes' own kinds have no sections but the ports of Services.
 _WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
 
@@ -259,10 +257,6 @@ class Relations:
         """Return the backends that a route refers to, also in filters, in their order."""
         return backends_of(self.gateways, self.delegations, route, self._refs_of(route), self.ports)
 
-    def leaves_namespace(self, route: ObjectRef) -> bool:
-        """Whether a route names a backend in another namespace."""
-        return bool([backend for backend in self.backends(route) if backend.ref.object.namespace != route.namespace])
-
     def rule_backends(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Return the nodes to which a rule forwards requests by permitted references, in their order."""
         return self._backends_by_rule(rule.object).get(rule, {})
@@ -309,13 +303,11 @@ class Relations:
         """Return the filters of routes that name an object, by kind and name of the route, then in their order."""
         return self.referring.by_filter.to(obj)
 
-    def filters_about(self, obj: ObjectRef) -> Iterator[RouteFilter]:
-        """Yield the filters of a route, or those of backendRefs to an object in routes that were read."""
+    def filters_about(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
+        """Return the filters of a route, or those of backendRefs to an object in routes that were read."""
         if obj.group_kind in FILTERING_ROUTES:
-            yield from self.filters_of(obj)
-        else:
-            routes = (route for kind in FILTERING_ROUTES for route in self._with_filters(kind))
-            yield from (named for route in routes for named in self.filters_of(route) if named.backend == obj)
+            return self.filters_of(obj)
+        return tuple(named for named in self._read_filters if named.backend == obj)
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """Return the parametersRefs to an object: of GatewayClasses, then of Gateways, each sorted by name."""
@@ -334,13 +326,13 @@ class Relations:
     @cached_property
     def kinds_in_filters(self) -> frozenset[GroupKind]:
         """The kinds of what filters of routes name."""
-        routes = (route for kind in FILTERING_ROUTES for route in self._with_filters(kind))
-        return frozenset(named.object.group_kind for route in routes for named in self.filters_of(route))
+        return frozenset(named.object.group_kind for named in self._read_filters)
 
-    @cached_method
-    def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
-        """Return the routes of a kind that were read and may have filters that name an object."""
-        return tuple(route.ref for route in self.index.read_with_strings(kind, EXTENSION_REF))
+    @cached_property
+    def _read_filters(self) -> tuple[RouteFilter, ...]:
+        """The filters that name an object, of all routes that were read."""
+        routes = (route.ref for kind in FILTERING_ROUTES for route in self.index.read_with_strings(kind, EXTENSION_REF))
+        return tuple(named for route in routes for named in self.filters_of(route))
 
     def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
         """Return the filters of a route that name an object, in their order; see `route_filters`."""

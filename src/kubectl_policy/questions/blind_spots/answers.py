@@ -237,7 +237,8 @@ def blind_spots_for_policy(
     changing = [gap for gap in relevant if may_change_policy(analysis, gap, policy, subjects)]
     depending = [(policy.group_kind, path) for path in paths] if is_conditional else []
     # Most routes stay in their namespaces.
-    crosses = any(map(analysis.topology.relations.leaves_namespace, routes))
+    backends = ((route, backend.ref.object) for route in routes for backend in analysis.topology.backends(route))
+    crosses = any(backend.namespace != route.namespace for route, backend in backends)
     unseen = chain(
         describe_gaps(analysis, (*changing, *(gaps_in_list(analysis, selected, "") if include_descendants else ()))),
         unknown_parents(analysis, routes),

@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped_by
-from kubectl_policy.render.graph.wording import attachment_phrase, link_reason
+from kubectl_policy.render.graph.wording import api_reason, link_reason
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.wording.names import count, kind_counts
 
@@ -224,7 +224,7 @@ def _arrows(picture: Picture, all_boxes: Iterable[Box]) -> Iterator[Arrow]:
     for policy in picture.policies:
         policy_node, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
         for attachment in policy.targets:
-            reason, state = attachment_phrase(attachment), attachment.state
+            reason, state = api_reason(attachment), attachment.state
             yield from between(policy_node, attachment.target, sort="policy", state=state, reason=reason, mark=mark)
         for target in policy.former:
             yield from between(policy_node, target, sort="policy", state="attached", mark="removed")

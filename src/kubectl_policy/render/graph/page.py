@@ -17,7 +17,7 @@ from kubectl_policy.render.graph.boxes import Box, drawn_objects
 from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
 from kubectl_policy.render.graph.wording import (
     STATES,
-    attachment_phrase,
+    api_reason,
     drawn_kinds,
     graph_headline,
     node_details,
@@ -134,7 +134,7 @@ class _Data:
                     self.places[policy.ref],
                     self.nodes.get(target.target) if target.target else None,
                     target.state,
-                    attachment_phrase(target),
+                    api_reason(target),
                     target.message,
                 ]
                 for policy in picture.policies

@@ -142,7 +142,7 @@ def link_reason(link: GraphLink) -> str:
     return link.reason or ("not known" if link.state == "unknown" else link.message or link.state)
 
 
-def attachment_phrase(attachment: Attachment) -> str:
+def api_reason(attachment: Attachment) -> str:
     """Return the reason why a reference is not attached, in the API's own word if there is one; else empty."""
     if attachment.state == "attached":
         return ""
