@@ -34,7 +34,7 @@ from tests.render.schema import tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.render.output.formats import Forms
+    from kubectl_policy.render.output.formats import Renderers
 
 ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -271,11 +271,11 @@ def test_kubectls_flags_are_documented() -> None:
     assert [flag for flag in flags if f"`{flag}`" not in documented] == []
 
 
-@pytest.mark.parametrize(("heading", "forms"), [("Formats", OBJECT_DESCRIPTION), ("Findings", LINT)])
-def test_every_format_is_documented(heading: str, forms: Forms[Any]) -> None:
+@pytest.mark.parametrize(("heading", "renderers"), [("Formats", OBJECT_DESCRIPTION), ("Findings", LINT)])
+def test_every_format_is_documented(heading: str, renderers: Renderers[Any]) -> None:
     """In the order in which the command names them."""
     rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", heading), re.MULTILINE)
-    assert rows == list(forms.formats)
+    assert rows == list(renderers.formats)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from kubectl_policy.model.world import World as ReadWorld
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.output.formats import Forms, render
+from kubectl_policy.render.output.formats import Renderers, render
 from kubectl_policy.render.output.text import View
 from tests.asking import Asked, everything
 from tests.property.examples import examples
@@ -122,8 +122,8 @@ def deletion(ref: ObjectRef) -> Question:
     return lambda analysis: _whole(BLAST_RADIUS, blast_radius(analysis, ref))
 
 
-def _whole(forms: Forms[Any], answer: Any) -> str:  # noqa: ANN401 (an answer of any command)
-    return "".join(map(str, render(forms, answer, "json", VIEW)))
+def _whole(renderers: Renderers[Any], answer: Any) -> str:  # noqa: ANN401 (an answer of any command)
+    return "".join(map(str, render(renderers, answer, "json", VIEW)))
 
 
 def asked(

@@ -29,11 +29,11 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.answer import why_not
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld, decoded, deferred
 
-Question = Callable[[Analysis, Implementation], tuple[Forms[Any], object]]
+Question = Callable[[Analysis, Implementation], tuple[Renderers[Any], object]]
 
 
 # So many objects are enough to tell what grows; two worlds are larger.
@@ -41,23 +41,23 @@ SIZES: Final = dict.fromkeys(IMPLEMENTATIONS, (400, 700)) | dict.fromkeys(("unkn
 
 
 def _describe(type_name: str, name: str) -> Question:
-    def ask(analysis: Analysis, _: Implementation) -> tuple[Forms[Any], object]:
+    def ask(analysis: Analysis, _: Implementation) -> tuple[Renderers[Any], object]:
         return OBJECT_DESCRIPTION, describe(analysis, NodeRef(find(analysis, type_name, name, TEAM)))
 
     return ask
 
 
-def _explain(analysis: Analysis, implementation: Implementation) -> tuple[Forms[Any], object]:
+def _explain(analysis: Analysis, implementation: Implementation) -> tuple[Renderers[Any], object]:
     return EXPLANATION, explain(analysis, implementation.kind)
 
 
-def _why_not(analysis: Analysis, implementation: Implementation) -> tuple[Forms[Any], object]:
+def _why_not(analysis: Analysis, implementation: Implementation) -> tuple[Renderers[Any], object]:
     type_name, _, name = implementation.elsewhere.partition("/")
     policy = find(analysis, type_name, name, TEAM)
     return WHY_NOT, why_not(analysis, policy, NodeRef(find(analysis, "httproute", "web", TEAM)))
 
 
-def _blast_radius(analysis: Analysis, _: Implementation) -> tuple[Forms[Any], object]:
+def _blast_radius(analysis: Analysis, _: Implementation) -> tuple[Renderers[Any], object]:
     return BLAST_RADIUS, blast_radius(analysis, find(analysis, "httproute", "web", TEAM))
 
 
@@ -91,9 +91,9 @@ def _decoded(snapshot: Snapshot, question: str, implementation: Implementation) 
 
 def _answer(snapshot: Snapshot, question: str, implementation: Implementation) -> None:
     analysis = analyze(snapshot)
-    forms, answer = QUESTIONS[question](analysis, implementation)
+    renderers, answer = QUESTIONS[question](analysis, implementation)
     for output in ("tree", "json"):
-        CommandCall(output=output).show(forms, answer, analysis)
+        CommandCall(output=output).show(renderers, answer, analysis)
 
 
 @pytest.mark.unmeasured

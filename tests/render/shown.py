@@ -30,11 +30,11 @@ from kubectl_policy.render.output.text import View, to_text
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.render.output.formats import Forms
+    from kubectl_policy.render.output.formats import Renderers
 
 Answer: TypeAlias = ObjectDescription | PolicyDescription
 
-FORMS: Final[dict[type, Forms[Any]]] = {
+FORMS: Final[dict[type, Renderers[Any]]] = {
     ObjectDescription: OBJECT_DESCRIPTION,
     PolicyDescription: POLICY_DESCRIPTION,
     Explanation: EXPLANATION,

@@ -13,7 +13,7 @@ from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, Clust
 from kubectl_policy.cli.remarks import mention_assumed, mention_remaining_problems, mention_unapplied, mention_waiting
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of, remarks_on, render
+from kubectl_policy.render.output.formats import TEMPLATES, Renderers, format_of, remarks_on, render
 from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
 
     def show(
         self,
-        forms: "Forms[Any]",
+        renderers: "Renderers[Any]",
         answer: object,
         *states: "Analysis",
         problems: "Collection[Diagnostic]" = (),
@@ -195,14 +195,16 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
             context=context,
         )
-        shown = render(forms, answer, self.output, view)
+        shown = render(renderers, answer, self.output, view)
         if self.collected is None:
             terminal.show(shown, view.width, coloured=view.coloured)
         else:
             from kubectl_policy.render.output.cluster_answers import ClusterAnswer
 
-            self.collected[context] = ClusterAnswer(context=context, forms=forms, answer=answer, view=view, shown=shown)
-        terminal.write_remarks(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
+            self.collected[context] = ClusterAnswer(
+                context=context, renderers=renderers, answer=answer, view=view, shown=shown
+            )
+        terminal.write_remarks(*remarks_on(renderers, answer, self.output, shown, complete=not unseen))
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_remaining_problems(state, problems if is_whole else (), unseen if is_whole else ())
@@ -256,7 +258,7 @@ def _answer_of_each_cluster(call: CommandCall, ask: "Callable[[CommandCall], int
 
 
 def shared_options(
-    forms: "Forms[Any] | None" = None,
+    renderers: "Renderers[Any] | None" = None,
     *,
     without: "Collection[str]" = (),
     watches: bool = False,
@@ -264,19 +266,21 @@ def shared_options(
 ) -> "Callable[[Callable[..., int]], Callable[..., int]]":
     """Add the shared options, except those in `without`, to a command, which receives their values as a `CommandCall`.
 
-    `forms` name the formats of `--output`; a command without forms declares `--output` itself. `--watch` is added if
-    the command `watches`. Parameters of the command that are `manifests` name files to read, as `--offline` does.
+    `renderers` name the formats of `--output`; a command without renderers declares `--output` itself. `--watch` is
+    added if the command `watches`. Parameters of the command that are `manifests` name files to read, as `--offline`
+    does.
     """
-    excluded = {*without, *(() if forms else ("output", "color")), *(() if watches else ("watch",))}
-    shared = [_parameter(name, forms) for name in _PARAMETERS if name not in excluded]
+    excluded = {*without, *(() if renderers else ("output", "color")), *(() if watches else ("watch",))}
+    shared = [_parameter(name, renderers) for name in _PARAMETERS if name not in excluded]
 
     def decorate(function: "Callable[..., int]") -> "Callable[..., int]":
         def command(context: typer.Context, **values: Any) -> int:  # noqa: ANN401 (of any option)
             # An empty option, as in `-n "$UNSET"`, counts as left out: so does kubectl.
             options = {parameter.name: values.pop(parameter.name) for parameter in shared}
             options = {name: value for name, value in options.items() if value}
-            if forms and "output" not in options:
-                options["output"] = forms.formats[0] if terminal.is_terminal() else forms.redirected or forms.formats[0]
+            if renderers and "output" not in options:
+                redirected = "" if terminal.is_terminal() else renderers.redirected
+                options["output"] = redirected or renderers.formats[0]
             # Always a list: the garbage collector follows no Struct of texts alone, and a call keeps its cluster.
             options["offline"] = [*options.get("offline", ())]
             for name in manifests:
@@ -296,28 +300,28 @@ def shared_options(
     return decorate
 
 
-def _parameter(name: str, forms: "Forms[Any] | None") -> inspect.Parameter:
-    """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
+def _parameter(name: str, renderers: "Renderers[Any] | None") -> inspect.Parameter:
+    """Return the parameter for a shared option: for `--output`, with the formats that the renderers name."""
     annotation: Any = _PARAMETERS[name]
     default: object = dict(zip(CommandCall.__struct_fields__, CommandCall.__struct_defaults__, strict=True))[name]
-    if name == "output" and forms:
-        formats = f"[{'|'.join(forms.formats)}]"
-        option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))
-        annotation, default = Annotated[str, option], "" if forms.redirected else forms.formats[0]
+    if name == "output" and renderers:
+        formats = f"[{'|'.join(renderers.formats)}]"
+        option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(renderers))
+        annotation, default = Annotated[str, option], "" if renderers.redirected else renderers.formats[0]
     if name in CLUSTER_OPTIONS:
         annotation.__metadata__[0].rich_help_panel = CLUSTER
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _output_parser(forms: "Forms[Any]") -> "Callable[[str], str]":
+def _output_parser(renderers: "Renderers[Any]") -> "Callable[[str], str]":
     """Return a parser of `--output` that raises `UsageError` for a format in which the answer is not offered."""
 
     def parse(name: str) -> str:
         kind, is_template, _ = name.partition("=")
         if is_template and kind in TEMPLATES:
             format_of(name)
-        elif name and name not in forms.formats:
-            formats = (*forms.formats, *(f"{template}=..." for template in TEMPLATES))
+        elif name and name not in renderers.formats:
+            formats = (*renderers.formats, *(f"{template}=..." for template in TEMPLATES))
             quoted = ", ".join(f"'{known}'" for known in formats)
             problem = f"invalid value for '--output' / '-o': '{name}' is not one of {quoted}"
             raise UsageError(problem, "for example: -o json")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.errors import PolicyError, UsageError
-from kubectl_policy.render.output.formats import Forms, drawn, remarks_on, render
+from kubectl_policy.render.output.formats import Renderers, drawn, remarks_on, render
 from kubectl_policy.render.output.templates import CustomColumns, Template
 from kubectl_policy.render.output.text import View
 from tests.programs import needs_dot
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def test_an_answer_is_offered_in_the_formats_of_its_parts() -> None:
     """It is not offered in others, nor shown in them."""
-    without_table = Forms[object](kind="Answer", headline=str)
+    without_table = Renderers[object](kind="Answer", headline=str)
     assert without_table.formats == ("yaml", "json")
     assert OBJECT_DESCRIPTION.formats == ("tree", "table", "wide", "csv", "yaml", "json", "name")
     with pytest.raises(KeyError):
@@ -37,9 +37,9 @@ def test_what_rows_cannot_say_is_said_next_to_them() -> None:
     headline = OBJECT_DESCRIPTION.headline(answer)
 
     def said(
-        name: str, forms: Forms[Any] = OBJECT_DESCRIPTION, *, shown: str = "red", complete: bool = True
+        name: str, renderers: Renderers[Any] = OBJECT_DESCRIPTION, *, shown: str = "red", complete: bool = True
     ) -> list[str]:
-        return remarks_on(forms, answer, name, shown, complete=complete)
+        return remarks_on(renderers, answer, name, shown, complete=complete)
 
     assert said("table") == said("tree", complete=False) == said("json", shown="") == []
     assert said("table", complete=False) == said("name", shown="") == [headline]

@@ -21,7 +21,7 @@ from kubectl_policy.cli.states import compare_changes, compare_states
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms, format_of
+from kubectl_policy.render.output.formats import Renderers, format_of
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.blast_radius import BlastRadius
@@ -34,7 +34,7 @@ else:
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 
-DIFF: Final["Forms[StateDiff]"] = Forms(
+DIFF: Final["Renderers[StateDiff]"] = Renderers(
     kind="PolicyDiff",
     headline=headlines.diff_headline,
     tree=text.diff_text,
@@ -43,7 +43,7 @@ DIFF: Final["Forms[StateDiff]"] = Forms(
     markdown=rows.diff_markdown,
     summary=headlines.diff_headline,
 )
-BLAST_RADIUS: Final["Forms[BlastRadius]"] = Forms(
+BLAST_RADIUS: Final["Renderers[BlastRadius]"] = Renderers(
     kind="BlastRadius",
     headline=headlines.blast_headline,
     tree=text.blast_radius_text,

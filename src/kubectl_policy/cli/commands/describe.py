@@ -13,7 +13,7 @@ from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 from kubectl_policy.render.output.text import Line
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ else:
     encoding = LazyFunctions("kubectl_policy.render.output.encoding")
     headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
 
-OBJECT_DESCRIPTION: Final["Forms[ObjectDescription]"] = Forms(
+OBJECT_DESCRIPTION: Final["Renderers[ObjectDescription]"] = Renderers(
     kind="ObjectDescription",
     rows_suffice=True,
     headline=headline.object_headline,
@@ -45,7 +45,7 @@ OBJECT_DESCRIPTION: Final["Forms[ObjectDescription]"] = Forms(
     table=lambda answer, _: [objects.settings_of([answer], named=False)],
     names=lambda answer: answer.policies,
 )
-POLICY_DESCRIPTION: Final["Forms[PolicyDescription]"] = Forms(
+POLICY_DESCRIPTION: Final["Renderers[PolicyDescription]"] = Renderers(
     kind="PolicyDescription",
     rows_suffice=True,
     headline=headlines.policy_headline,
@@ -55,7 +55,7 @@ POLICY_DESCRIPTION: Final["Forms[PolicyDescription]"] = Forms(
 )
 
 
-def _forms_of(item: "Description") -> Forms[Any]:
+def _renderers_of(item: "Description") -> Renderers[Any]:
     from kubectl_policy.questions.describe.objects import ObjectDescription
 
     return OBJECT_DESCRIPTION if isinstance(item, ObjectDescription) else POLICY_DESCRIPTION
@@ -71,19 +71,19 @@ def _tables(answer: "Descriptions") -> "list[Table[Any]]":
 
 
 # Several answers, one after another.
-DESCRIPTIONS: Final["Forms[Descriptions]"] = Forms(
+DESCRIPTIONS: Final["Renderers[Descriptions]"] = Renderers(
     kind="DescriptionList",
     rows_suffice=True,
-    headline=lambda answer: " ".join(_forms_of(item).headline(item) for item in answer.items),
+    headline=lambda answer: " ".join(_renderers_of(item).headline(item) for item in answer.items),
     tree=lambda answer, view: tuple(
         line
         for index, item in enumerate(answer.items)
-        for line in (*((Line(), Line()) if index else ()), *_forms_of(item).tree(item, view))
+        for line in (*((Line(), Line()) if index else ()), *_renderers_of(item).tree(item, view))
     ),
     table=lambda answer, _: _tables(answer),
-    names=lambda answer: dict.fromkeys(ref for item in answer.items for ref in _forms_of(item).names(item)),
+    names=lambda answer: dict.fromkeys(ref for item in answer.items for ref in _renderers_of(item).names(item)),
     special_document=lambda answer, context: encoding.envelope(
-        "DescriptionList", {"items": [_forms_of(item).document(item) for item in answer.items]}, context
+        "DescriptionList", {"items": [_renderers_of(item).document(item) for item in answer.items]}, context
     ),
 )
 
@@ -130,8 +130,8 @@ def describe(
     author_of = partial(_author, analysis, authors) if authors else None
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, author_of) for subject in subjects]
     several = Descriptions(tuple(description for _, description in answers))
-    forms, answer = answers[0] if len(answers) == 1 else (DESCRIPTIONS, several)
-    call.show(forms, answer, analysis, problems=answer.problems, unseen=answer.unseen, everything=show_all)
+    renderers, answer = answers[0] if len(answers) == 1 else (DESCRIPTIONS, several)
+    call.show(renderers, answer, analysis, problems=answer.problems, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
         write_remarks(*authors.complaints)
@@ -150,7 +150,7 @@ def _author(
 
 def _describe(
     analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", author_of: "FindAuthor | None"
-) -> "tuple[Forms[Any], ObjectDescription | PolicyDescription]":
+) -> "tuple[Renderers[Any], ObjectDescription | PolicyDescription]":
     """Describe an object or a policy, with the lines of fields, and with their authors if they are asked for."""
     subject = node.object
     if analysis.registry.profile_of(subject.group_kind):

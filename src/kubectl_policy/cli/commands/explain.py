@@ -9,7 +9,7 @@ from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
 from kubectl_policy.cli.remarks import mention_remaining_problems, mention_unapplied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.explain import Explanation
@@ -19,7 +19,7 @@ else:
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
-EXPLANATION: Final["Forms[Explanation]"] = Forms(
+EXPLANATION: Final["Renderers[Explanation]"] = Renderers(
     kind="PolicyKindExplanation",
     headline=statements.explanation_headline,
     tree=statements.explanation_text,

@@ -21,7 +21,7 @@ from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ else:
 _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
-LISTS: Final["Forms[Lists]"] = Forms(
+LISTS: Final["Renderers[Lists]"] = Renderers(
     kind="Lists",
     headline=list_renderer.lists_headline,
     table=list_renderer.list_tables,
@@ -47,7 +47,7 @@ LISTS: Final["Forms[Lists]"] = Forms(
     special_document=list_renderer.lists_document,
     special_remarks=lambda answer, empty: list_renderer.list_remarks(answer, empty=empty),
 )
-EFFECTIVE: Final["Forms[Matrix]"] = Forms(
+EFFECTIVE: Final["Renderers[Matrix]"] = Renderers(
     kind="EffectiveList",
     headline=matrix_renderer.matrix_headline,
     table=lambda matrix, view: [matrix_renderer.matrix_table(matrix, view)],

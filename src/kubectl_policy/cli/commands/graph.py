@@ -19,7 +19,7 @@ from kubectl_policy.cli.states import compare_changes, compare_with_state
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
@@ -29,7 +29,7 @@ else:
     modules = ("dot", "mermaid", "page", "tree", "wording")
     dot, mermaid, page, tree, wording = (LazyFunctions(f"kubectl_policy.render.graph.{name}") for name in modules)
 
-GRAPH: Final["Forms[Picture]"] = Forms(
+GRAPH: Final["Renderers[Picture]"] = Renderers(
     kind="Graph",
     redirected="dot",
     headline=wording.graph_headline,

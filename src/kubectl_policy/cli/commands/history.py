@@ -11,7 +11,7 @@ from kubectl_policy.cli.remarks import mention_remaining_problems
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ else:
 # States that are read before progress is shown.
 _SOON: Final = 5
 
-HISTORY: Final["Forms[History]"] = Forms(
+HISTORY: Final["Renderers[History]"] = Renderers(
     kind="EffectHistory", headline=renderer.history_headline, tree=renderer.history_text
 )
 

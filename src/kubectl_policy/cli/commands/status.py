@@ -10,7 +10,7 @@ from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOpti
 from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.status.report import StatusReport
@@ -22,7 +22,7 @@ else:
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
 
-STATUS: Final["Forms[StatusReport]"] = Forms(
+STATUS: Final["Renderers[StatusReport]"] = Renderers(
     kind="StatusComparison",
     headline=headlines.status_headline,
     tree=renderer.status_text,

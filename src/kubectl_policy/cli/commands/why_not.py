@@ -11,7 +11,7 @@ from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.answer import WhyNot
@@ -23,7 +23,7 @@ else:
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 
-WHY_NOT: Final["Forms[WhyNot]"] = Forms(
+WHY_NOT: Final["Renderers[WhyNot]"] = Renderers(
     kind="EffectExplanation", headline=headlines.why_not_headline, tree=renderer.why_not_text
 )
 

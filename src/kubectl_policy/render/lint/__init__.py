@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import LazyFunctions
-from kubectl_policy.render.output.formats import Forms
+from kubectl_policy.render.output.formats import Renderers
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.report import Report
@@ -21,7 +21,7 @@ def _comment(report: Report) -> str:
     return markdown(report, LIMIT, marked=True)
 
 
-LINT: Final = Forms["Report"](
+LINT: Final = Renderers["Report"](
     kind="LintReport",
     headline=wording.lint_headline,
     text=text.lint_text,

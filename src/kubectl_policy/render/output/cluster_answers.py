@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_policy.render.output.columns import Cell
-    from kubectl_policy.render.output.formats import Forms, Shown
+    from kubectl_policy.render.output.formats import Renderers, Shown
     from kubectl_policy.render.output.text import Document, Style, View
 
 _TITLE: Final = "CONTEXT"
@@ -30,7 +30,7 @@ class ClusterAnswer(Struct, frozen=True, kw_only=True):
     """Answer of one cluster: its view, and its text in the format that was asked for."""
 
     context: str
-    forms: Forms[Any]
+    renderers: Renderers[Any]
     answer: object
     view: View
     shown: Shown
@@ -51,7 +51,7 @@ def render_answers(answers: Sequence[ClusterAnswer], unanswered: Sequence[Unansw
 
 
 def _document(answers: Sequence[ClusterAnswer], unanswered: Sequence[Unanswered], name: str) -> Shown:
-    items = [answer.forms.document(answer.answer, answer.context) for answer in answers]
+    items = [answer.renderers.document(answer.answer, answer.context) for answer in answers]
     document = envelope("Answers", {"items": items, "unanswered": unanswered})
     if name == "yaml":
         return as_yaml(plain(document), unicode=all(answer.view.unicode for answer in answers)) + "\n"
@@ -76,7 +76,7 @@ def _lines(answers: Sequence[ClusterAnswer], _: str) -> Document:
 
 def _tables(answers: Sequence[ClusterAnswer], name: str) -> Shown:
     view = replace(answers[0].view, namespaces=any(answer.view.namespaces for answer in answers))
-    several = [answer.forms.table(answer.answer, answer.view) for answer in answers]
+    several = [answer.renderers.table(answer.answer, answer.view) for answer in answers]
     contexts = [answer.context for answer in answers]
     # Where several types are listed, each answer has a table for each type.
     return laid_out((_together(contexts, tables) for tables in zip(*several, strict=True)), name, view)
@@ -124,7 +124,7 @@ def _custom_columns(answers: Sequence[ClusterAnswer], name: str) -> str:
     rows = [
         [answer.context, *cells]
         for answer in answers
-        for cells in columns.cells(plain(answer.forms.document(answer.answer, answer.context)))
+        for cells in columns.cells(plain(answer.renderers.document(answer.answer, answer.context)))
     ]
     header = [[_TITLE, *columns.titles]] if answers[0].view.headers else []
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""

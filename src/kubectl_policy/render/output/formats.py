@@ -29,10 +29,10 @@ def _not_offered(*_: object) -> Never:
     raise KeyError("the answer has no such part")
 
 
-class Forms(Struct, Generic[Answer], frozen=True, kw_only=True):
-    """The parts of one sort of answer that formats are made of; an answer has those that its command gives here.
+class Renderers(Struct, Generic[Answer], frozen=True, kw_only=True):
+    """The renderers of one sort of answer: a function for each part of which formats are made.
 
-    A command imports renderers when they are called: no answer needs them all, and `--help` needs none.
+    Their modules are imported when they are called: no answer needs them all, and `--help` needs none.
     """
 
     kind: str
@@ -100,15 +100,15 @@ class Format(Struct, frozen=True):
     """A format of `--output`."""
 
     part: str
-    """The part of an answer that it is made of, by its name in `Forms`."""
+    """The part of an answer that it is made of, by its name in `Renderers`."""
     tells: Literal["everything", "headline", "rows", "part"]
     """How much it says.
 
     Rows cannot say how the answer is to be taken; nor can a part of a document that the user chose, who needs to hear
     no more than that the whole is incomplete.
     """
-    make: Callable[[Forms[Any], Any, View], Shown]
-    lacking: Callable[[Forms[Any], Any, Shown], Sequence[str]] | None = None
+    make: Callable[[Renderers[Any], Any, View], Shown]
+    lacking: Callable[[Renderers[Any], Any, Shown], Sequence[str]] | None = None
     """What the user asks for and the answer lacks."""
 
     @property
@@ -117,16 +117,16 @@ class Format(Struct, frozen=True):
         return self.part in {"text", "tree", "table"}
 
 
-def _table(forms: Forms[Any], answer: object, view: View, *, name: str) -> Shown:
+def _table(renderers: Renderers[Any], answer: object, view: View, *, name: str) -> Shown:
     from kubectl_policy.render.output.columns import laid_out  # noqa: PLC0415 (the other formats do without)
 
-    return laid_out(forms.table(answer, view), name, view)
+    return laid_out(renderers.table(answer, view), name, view)
 
 
-def _yaml(forms: Forms[Any], answer: object, view: View) -> str:
+def _yaml(renderers: Renderers[Any], answer: object, view: View) -> str:
     from kubectl_policy.render.output.encoding import as_yaml, plain  # noqa: PLC0415 (the other formats do without)
 
-    return as_yaml(plain(forms.document(answer, view.context)), unicode=view.unicode) + "\n"
+    return as_yaml(plain(renderers.document(answer, view.context)), unicode=view.unicode) + "\n"
 
 
 def _json(value: object) -> Iterator[str]:
@@ -136,18 +136,18 @@ def _json(value: object) -> Iterator[str]:
     yield "\n"
 
 
-def _summary(forms: Forms[Any], answer: object, _: View) -> Document:
+def _summary(renderers: Renderers[Any], answer: object, _: View) -> Document:
     from kubectl_policy.render.output.text import Line, Segment  # noqa: PLC0415 (`--help` does without)
 
     # Not prose: it is one line however long it is.
-    return (Line((Segment(forms.summary(answer)),)),)
+    return (Line((Segment(renderers.summary(answer)),)),)
 
 
-def _names(forms: Forms[Any], answer: object, view: View) -> Document:
+def _names(renderers: Renderers[Any], answer: object, view: View) -> Document:
     """`kind.group/name`, as other commands take it; `kind.group/namespace/name` where there are several namespaces."""
     from kubectl_policy.render.output.text import Line, Segment  # noqa: PLC0415 (`--help` does without)
 
-    names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in forms.names(answer))
+    names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in renderers.names(answer))
     return tuple(Line((Segment(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
@@ -170,26 +170,28 @@ def drawn(dot: str, form: str) -> str | bytes:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "text": Format("text", "everything", lambda forms, answer, view: forms.text(answer, view)),
-    "tree": Format("tree", "everything", lambda forms, answer, view: forms.tree(answer, view)),
+    "text": Format("text", "everything", lambda renderers, answer, view: renderers.text(answer, view)),
+    "tree": Format("tree", "everything", lambda renderers, answer, view: renderers.tree(answer, view)),
     "table": Format("table", "rows", partial(_table, name="table")),
     "wide": Format("table", "rows", partial(_table, name="wide")),
     "csv": Format("table", "rows", partial(_table, name="csv")),
     "yaml": Format("document", "everything", _yaml),
-    "json": Format("document", "everything", lambda forms, answer, view: _json(forms.document(answer, view.context))),
-    "markdown": Format("markdown", "headline", lambda forms, answer, _: f"{forms.markdown(answer)}\n"),
+    "json": Format(
+        "document", "everything", lambda renderers, answer, view: _json(renderers.document(answer, view.context))
+    ),
+    "markdown": Format("markdown", "headline", lambda renderers, answer, _: f"{renderers.markdown(answer)}\n"),
     "summary": Format("summary", "headline", _summary),
     "name": Format("names", "rows", _names),
-    "dot": Format("dot", "headline", lambda forms, answer, view: forms.dot(answer, view)),
-    "mermaid": Format("mermaid", "headline", lambda forms, answer, view: forms.mermaid(answer, view)),
-    "svg": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "svg")),
-    "png": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "png")),
-    "pdf": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "pdf")),
-    "html": Format("html", "headline", lambda forms, answer, view: forms.html(answer, view)),
-    "sarif": Format("sarif", "headline", lambda forms, answer, _: _json(forms.sarif(answer))),
-    "junit": Format("junit", "headline", lambda forms, answer, _: forms.junit(answer)),
-    "github": Format("github", "headline", lambda forms, answer, _: forms.github(answer)),
-    "gitlab": Format("gitlab", "rows", lambda forms, answer, _: _json(forms.gitlab(answer))),
+    "dot": Format("dot", "headline", lambda renderers, answer, view: renderers.dot(answer, view)),
+    "mermaid": Format("mermaid", "headline", lambda renderers, answer, view: renderers.mermaid(answer, view)),
+    "svg": Format("dot", "headline", lambda renderers, answer, view: drawn(renderers.dot(answer, view), "svg")),
+    "png": Format("dot", "headline", lambda renderers, answer, view: drawn(renderers.dot(answer, view), "png")),
+    "pdf": Format("dot", "headline", lambda renderers, answer, view: drawn(renderers.dot(answer, view), "pdf")),
+    "html": Format("html", "headline", lambda renderers, answer, view: renderers.html(answer, view)),
+    "sarif": Format("sarif", "headline", lambda renderers, answer, _: _json(renderers.sarif(answer))),
+    "junit": Format("junit", "headline", lambda renderers, answer, _: renderers.junit(answer)),
+    "github": Format("github", "headline", lambda renderers, answer, _: renderers.github(answer)),
+    "gitlab": Format("gitlab", "rows", lambda renderers, answer, _: _json(renderers.gitlab(answer))),
 }
 
 
@@ -215,22 +217,22 @@ def format_of(name: str) -> Format:
     return Format(
         part="document",
         tells="part",
-        make=lambda forms, answer, view: template.shown(plain(forms.document(answer, view.context)), view),
-        lacking=lambda forms, answer, shown: template.lacking(plain(forms.document(answer)), str(shown)),
+        make=lambda renderers, answer, view: template.shown(plain(renderers.document(answer, view.context)), view),
+        lacking=lambda renderers, answer, shown: template.lacking(plain(renderers.document(answer)), str(shown)),
     )
 
 
-def render(forms: Forms[Any], answer: object, name: str, view: View) -> Shown:
+def render(renderers: Renderers[Any], answer: object, name: str, view: View) -> Shown:
     """Return the answer in a format. Raises `KeyError` for one that it is not offered in."""
-    return format_of(name).make(forms, answer, view)
+    return format_of(name).make(renderers, answer, view)
 
 
-def remarks_on(forms: Forms[Any], answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
+def remarks_on(renderers: Renderers[Any], answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
     """Return the lines next to an answer in a format, as which it is `shown`."""
     form = format_of(name)
-    remarks = [*form.lacking(forms, answer, shown)] if form.lacking else []
+    remarks = [*form.lacking(renderers, answer, shown)] if form.lacking else []
     if form.tells == "part" and not complete:
-        remarks.append(forms.headline(answer))
+        remarks.append(renderers.headline(answer))
     if form.tells == "rows":
-        remarks += forms.remarks(answer, empty=not shown, complete=complete)
-    return [*remarks, *forms.hints(answer)]
+        remarks += renderers.remarks(answer, empty=not shown, complete=complete)
+    return [*remarks, *renderers.hints(answer)]
