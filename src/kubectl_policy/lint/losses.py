@@ -159,9 +159,9 @@ class Losses:
         """Return the path of the first lost field in the policy."""
         part, loss = next(iter(self.parts(losses).items()))
         contributions = loss.resolution.contributions_of[self.policy.ref]
-        own = (contribution for contribution in contributions if contribution.source == loss.leaf.source)
-        having = (contribution.field for contribution in own if effective_at(contribution.spec, part) is not None)
-        return str(FieldPath((*FieldPath.parse(next(having, "spec")).steps, *part)))
+        from_source = (contribution for contribution in contributions if contribution.source == loss.leaf.source)
+        fields = (declared.field for declared in from_source if effective_at(declared.spec, part) is not None)
+        return str(FieldPath((*FieldPath.parse(next(fields, "spec")).steps, *part)))
 
 
 def field_group(field: Field, profile: PolicyKindProfile) -> Field:
