@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +16,7 @@ from kubectl_policy.model.kinds import (
     BUILT_IN,
     POLICY_LABEL,
     KindNames,
+    is_kubernetes_own,
     known_kinds,
     names,
     names_in_crd,
@@ -79,6 +83,17 @@ def test_a_definition_says_whether_its_objects_have_a_namespace() -> None:
 def test_a_definition_beats_what_is_built_in() -> None:
     own = crd("Gateway", GATEWAY_API, cluster_scoped=True)
     assert known_kinds([own])[GroupKind(GATEWAY_API, "Gateway")].namespaced is False
+
+
+def test_every_group_of_the_client_of_kubernetes_is_of_kubernetes() -> None:
+    """The client for Python is generated from the API of Kubernetes: a module for each version of a group."""
+    package = find_spec("kubernetes")
+    assert package
+    assert package.origin
+    modules = Path(package.origin).parent.glob("client/api/*_api.py")
+    groups = {group for module in modules for group in re.findall(r"'/apis/([a-z0-9.]+)/'", module.read_text("utf-8"))}
+    assert len(groups) > 20
+    assert {group for group in groups if not is_kubernetes_own(GroupKind(group, "Any"))} == set()
 
 
 def test_every_built_in_kind_is_named_once() -> None:
