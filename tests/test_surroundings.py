@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import StateComparison, what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kind_roles import HTTP_ROUTE
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.topology.references import hostnames_of
 from tests import build
@@ -35,6 +37,22 @@ def test_around_a_route() -> None:
     assert found.routes == {ROUTE.ref}
     assert {*found.backends} == {SERVICES[0].ref}
     assert found.reattached == {ON_ROUTE.ref}
+
+
+def test_around_a_policy_that_a_filter_names() -> None:
+    """The route with the filter, what it leads to, and the policies there."""
+    kind = PolicyKindProfile(
+        GroupKind("example.com", "ColorPolicy"), "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE})
+    )
+    route = build.route("r", rules=[build.rule(build.backend("s"), filters=[build.names("named")])])
+    named, on_service = build.policy("named"), build.policy("p", build.target("s", "Service", group=""))
+    world = build.snapshot(GATEWAY, route, OTHER, *SERVICES, named, on_service)
+    found = what_if(analyze(world, profiles=[kind]), deleted=[named.ref]).surroundings
+    assert found
+    assert found.routes == {route.ref}
+    assert {*found.backends} == {SERVICES[0].ref}
+    assert found.reattached == {named.ref}
+    assert found.share == {named.ref, on_service.ref}
 
 
 @pytest.mark.parametrize("deleted", [GATEWAY, SERVICES[0]])
