@@ -11,18 +11,6 @@ from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules import backends, rules_of
-from kubectl_policy.lint.rules.backends import (
-    all_weights_zero,
-    app_protocol_mismatch,
-    backend_kind_unsupported,
-    backend_no_endpoints,
-    backend_not_found,
-    backend_port_missing,
-    duplicate_backendref,
-    mirror_backend_invalid,
-    ref_not_permitted,
-    weight_single_backend,
-)
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Json, Resource
 from kubectl_policy.model.fields import mapping_at
@@ -120,12 +108,14 @@ class TestWhatResolves:
         """Some implementations mean that by a star; what it is for others is not known."""
         every = build.backend("*", None, kind="HTTPRoute", group=GATEWAY_API)
         world = (build.gateway_class(), build.gateway(), to(every))
-        assert said(checked(backend_not_found, *world)) == [(f"{FIRST}.name", "? HTTPRoute default/* does not exist")]
+        assert said(checked(backends.backend_not_found, *world)) == [
+            (f"{FIRST}.name", "? HTTPRoute default/* does not exist")
+        ]
 
 
 class TestMissing:
     def test_one_that_does_not_exist(self) -> None:
-        assert checked(backend_not_found, to(build.backend("checkot")), build.service("checkout")) == [
+        assert checked(backends.backend_not_found, to(build.backend("checkot")), build.service("checkout")) == [
             Finding(
                 subject=R,
                 field=f"{FIRST}.name",
@@ -138,9 +128,9 @@ class TestMissing:
     def test_where_not_all_is_known(self) -> None:
         route = to(build.backend())
         message = "? Service default/s is not in the input"
-        assert said(checked(backend_not_found, route, complete=False)) == [(f"{FIRST}.name", message)]
+        assert said(checked(backends.backend_not_found, route, complete=False)) == [(f"{FIRST}.name", message)]
         gap = Gap("Service", "default", "forbidden")
-        assert verdicts(checked(backend_not_found, route, gaps=[gap])) == [False]
+        assert verdicts(checked(backends.backend_not_found, route, gaps=[gap])) == [False]
 
     @pytest.mark.parametrize(
         ("kind", "lost"),
@@ -154,7 +144,7 @@ class TestMissing:
     )
     def test_what_is_lost(self, kind: str, lost: str) -> None:
         """Each kind of route has its own words for it."""
-        [finding] = checked(backend_not_found, to(build.backend("x"), kind=kind))
+        [finding] = checked(backends.backend_not_found, to(build.backend("x"), kind=kind))
         assert finding.message == f"Service default/x does not exist; {lost}"
 
     @pytest.mark.parametrize(
@@ -169,32 +159,32 @@ class TestMissing:
     )
     def test_the_share_that_is_lost(self, own: int, other: int, lost: str) -> None:
         route = to(build.backend("x", weight=own), build.backend(weight=other))
-        [finding] = checked(backend_not_found, route, S)
+        [finding] = checked(backends.backend_not_found, route, S)
         assert finding.message == f"Service default/x does not exist{lost}"
 
     def test_where_the_rule_redirects(self) -> None:
         """No request would get there."""
         redirect: Json = [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https"}}]
-        [finding] = checked(backend_not_found, to(build.backend("x"), filters=redirect))
+        [finding] = checked(backends.backend_not_found, to(build.backend("x"), filters=redirect))
         assert finding.message == "Service default/x does not exist"
 
     def test_an_authorizer(self) -> None:
         """Without it no request is let in."""
         asked: Json = [{"type": "ExternalAuth", "externalAuth": {"backendRef": build.backend("authorizer")}}]
-        [finding] = checked(backend_not_found, to(build.backend(), filters=asked), S)
+        [finding] = checked(backends.backend_not_found, to(build.backend(), filters=asked), S)
         assert finding.message.endswith("; requests to this rule are refused, as nothing can let them in")
 
     def test_routes_that_a_rule_would_delegate_to(self) -> None:
         both = delegating(delegation.to("menu"), delegation.to("drinks"))
-        assert said(checked(backend_not_found, *DELEGATING, both)) == [
+        assert said(checked(backends.backend_not_found, *DELEGATING, both)) == [
             (f"{FIRST}.name", "HTTPRoute default/menu does not exist"),
             ("spec.rules[0].backendRefs[1].name", "HTTPRoute default/drinks does not exist"),
         ]
-        [finding] = checked(backend_not_found, *DELEGATING, delegating(delegation.labelled("x")))
+        [finding] = checked(backends.backend_not_found, *DELEGATING, delegating(delegation.labelled("x")))
         assert (finding.field, finding.fix) == (FIRST, None)
 
     def test_a_mirror(self) -> None:
-        assert checked(mirror_backend_invalid, mirrored(build.backend("t")), S, build.service("tt")) == [
+        assert checked(backends.mirror_backend_invalid, mirrored(build.backend("t")), S, build.service("tt")) == [
             Finding(
                 subject=R,
                 field=f"{MIRROR}.name",
@@ -203,7 +193,7 @@ class TestMissing:
             )
         ]
         message = "Service default/s has no port 1; nothing is mirrored"
-        assert said(checked(mirror_backend_invalid, mirrored(build.backend(port=1)), S)) == [(MIRROR, message)]
+        assert said(checked(backends.mirror_backend_invalid, mirrored(build.backend(port=1)), S)) == [(MIRROR, message)]
         assert check(mirrored(build.backend(port=1)), S) == ["GWP5015"]
 
 
@@ -220,7 +210,7 @@ class TestPorts:
         ids=["one", "many", "by its target", "two by their target", "none"],
     )
     def test_one_that_it_does_not_have(self, ports: list[Mapping[str, Json]], known: str, fix: str) -> None:
-        [finding] = checked(backend_port_missing, to(build.backend(port=8080)), build.service("s", *ports))
+        [finding] = checked(backends.backend_port_missing, to(build.backend(port=8080)), build.service("s", *ports))
         assert finding.field == f"{FIRST}.port"
         assert finding.message == (f"Service default/s has no port 8080; {known}; requests to this rule get status 500")
         assert finding.fix == (Fix(words=f"did you mean port {fix}?", value=fix) if fix else None)
@@ -228,7 +218,7 @@ class TestPorts:
 
     def test_none(self) -> None:
         message = "it names no port of Service default/s; it has 8080; requests to this rule get status 500"
-        assert said(checked(backend_port_missing, to(build.backend(port=None)), S)) == [(FIRST, message)]
+        assert said(checked(backends.backend_port_missing, to(build.backend(port=None)), S)) == [(FIRST, message)]
         assert check(to(build.backend(port=None)), S) == ["GWP5002"]
 
 
@@ -236,13 +226,13 @@ class TestKinds:
     def test_a_kind_of_kubernetes(self) -> None:
         route = to(build.backend("d", kind="Deployment", group="apps"))
         message = "a Deployment.apps cannot be a backend; requests to this rule get status 500"
-        assert said(checked(backend_kind_unsupported, route, complete=False)) == [(f"{FIRST}.kind", message)]
+        assert said(checked(backends.backend_kind_unsupported, route, complete=False)) == [(f"{FIRST}.kind", message)]
         assert check(route) == ["GWP5003"]
 
     def test_a_kind_that_there_is_nothing_of(self) -> None:
         route = to(build.backend("b", None, kind="Bucket", group="example.com"))
         message = "Bucket default/b does not exist, nor does any other Bucket.example.com"
-        [finding] = checked(backend_kind_unsupported, route)
+        [finding] = checked(backends.backend_kind_unsupported, route)
         assert (finding.message, finding.reason) == (f"{message}; requests to this rule get status 500", "InvalidKind")
         assert check(route, complete=False) == []
 
@@ -252,7 +242,7 @@ class TestPermission:
         """The one to add is told, and those that are there and do not let it in."""
         grpc = build.grant("rpc", namespace="b", sources=[(GATEWAY_API, "GRPCRoute", "default")])
         world = (to(build.backend(namespace="b")), build.service(namespace="b"), grpc)
-        [finding] = checked(ref_not_permitted, *world)
+        [finding] = checked(backends.ref_not_permitted, *world)
         assert finding == Finding(
             subject=R,
             field=f"{FIRST}.namespace",
@@ -281,13 +271,13 @@ class TestPermission:
     def test_a_mirror(self) -> None:
         message = "no ReferenceGrant in namespace b lets it refer to Service b/s; nothing is mirrored"
         world = (mirrored(build.backend(namespace="b")), S, build.service(namespace="b"))
-        assert said(checked(ref_not_permitted, *world)) == [(f"{MIRROR}.namespace", message)]
+        assert said(checked(backends.ref_not_permitted, *world)) == [(f"{MIRROR}.namespace", message)]
         assert check(*world) == ["GWP5004"]
 
     def test_in_the_mesh(self) -> None:
         parents = [build.service_parent()]
         route = build.route("r", parents=parents, rules=[build.rule(build.backend(namespace="b"))])
-        assert verdicts(checked(ref_not_permitted, route, S, build.service(namespace="b"))) == [False]
+        assert verdicts(checked(backends.ref_not_permitted, route, S, build.service(namespace="b"))) == [False]
 
     def test_to_routes_of_another_namespace(self) -> None:
         profile = known(
@@ -295,7 +285,7 @@ class TestPermission:
         )
         above = [delegating(delegation.to(to_, "x"), name=name) for name, to_ in (("one", "c"), ("every", "*"))]
         world = (build.gateway_class(), build.gateway(), *above, delegation.http_route("c", namespace="x"))
-        findings = checked(ref_not_permitted, *world, profiles=[profile])
+        findings = checked(backends.ref_not_permitted, *world, profiles=[profile])
         message = "no ReferenceGrant in namespace x lets it refer to an HTTPRoute"
         assert [finding.message for finding in findings] == [message, message]
         opened = [mapping_at(finding.fix.manifest, "spec")["to"] for finding in findings if finding.fix]
@@ -314,7 +304,9 @@ class TestWeights:
         """It is told of the rule as a whole."""
         route = to(build.backend(weight=0), build.backend("t", weight=0))
         message = "none of its backends has a weight above 0, so requests to this rule fail"
-        assert said(checked(all_weights_zero, route, S, build.service("t"))) == [("spec.rules[0].backendRefs", message)]
+        assert said(checked(backends.all_weights_zero, route, S, build.service("t"))) == [
+            ("spec.rules[0].backendRefs", message)
+        ]
 
     @pytest.mark.parametrize(
         "route",
@@ -322,11 +314,13 @@ class TestWeights:
         ids=["none", "as an API server fills it in", "one of several"],
     )
     def test_a_weight_that_means_something(self, route: Resource) -> None:
-        assert checked(weight_single_backend, route, S, build.service("t")) == []
+        assert checked(backends.weight_single_backend, route, S, build.service("t")) == []
 
     def test_the_only_one(self) -> None:
         message = "weight 90 has no effect: Service default/s is the only backend here"
-        assert said(checked(weight_single_backend, to(build.backend(weight=90)), S)) == [(f"{FIRST}.weight", message)]
+        assert said(checked(backends.weight_single_backend, to(build.backend(weight=90)), S)) == [
+            (f"{FIRST}.weight", message)
+        ]
 
     @pytest.mark.parametrize(
         "other",
@@ -335,19 +329,19 @@ class TestWeights:
     )
     def test_what_differs(self, other: Mapping[str, Json]) -> None:
         world = (build.service("s", 8080, 8081), build.service("t"))
-        assert checked(duplicate_backendref, to(build.backend(), other), *world) == []
-        assert checked(duplicate_backendref, to(other, build.backend()), *world) == []
+        assert checked(backends.duplicate_backendref, to(build.backend(), other), *world) == []
+        assert checked(backends.duplicate_backendref, to(other, build.backend()), *world) == []
 
     def test_in_other_rules(self) -> None:
         """Each rule may send requests to it; so may a mirror."""
         route = build.route("r", rules=[build.rule(build.backend())] * 2)
-        assert checked(duplicate_backendref, route, S) == []
-        assert checked(duplicate_backendref, mirrored(build.backend()), S) == []
+        assert checked(backends.duplicate_backendref, route, S) == []
+        assert checked(backends.duplicate_backendref, mirrored(build.backend()), S) == []
 
     def test_the_same_twice(self) -> None:
         route = to(build.backend(weight=3), build.backend("t"), build.backend())
         message = f"it names Service default/s as {FIRST} does, so their weights add up"
-        assert said(checked(duplicate_backendref, route, S)) == [("spec.rules[0].backendRefs[2]", message)]
+        assert said(checked(backends.duplicate_backendref, route, S)) == [("spec.rules[0].backendRefs[2]", message)]
 
 
 class TestProtocols:
@@ -365,16 +359,16 @@ class TestProtocols:
     )
     def test_what_fits(self, kind: str, port: Mapping[str, Json]) -> None:
         world = (to(build.backend(), kind=kind), build.service("s", {"port": 8080, **port}))
-        assert checked(app_protocol_mismatch, *world) == []
+        assert checked(backends.app_protocol_mismatch, *world) == []
 
     def test_a_port_for_both(self) -> None:
         both = build.service("s", *({"port": 8080, "protocol": protocol} for protocol in ("TCP", "UDP")))
-        assert checked(app_protocol_mismatch, to(build.backend(), kind="UDPRoute"), both) == []
-        assert checked(app_protocol_mismatch, to(build.backend()), both) == []
+        assert checked(backends.app_protocol_mismatch, to(build.backend(), kind="UDPRoute"), both) == []
+        assert checked(backends.app_protocol_mismatch, to(build.backend()), both) == []
 
     def test_another_kind_of_backend(self) -> None:
         route = to(build.backend("b", kind="Bucket", group="example.com"), build.backend("x"), kind="UDPRoute")
-        assert checked(app_protocol_mismatch, route, build.resource("Bucket", "b", group="example.com")) == []
+        assert checked(backends.app_protocol_mismatch, route, build.resource("Bucket", "b", group="example.com")) == []
 
     @pytest.mark.parametrize(
         ("kind", "port", "message"),
@@ -390,7 +384,7 @@ class TestProtocols:
     )
     def test_what_does_not_fit(self, kind: str, port: Mapping[str, Json], message: str) -> None:
         service = build.service("s", {"port": 8080, **port})
-        [finding] = checked(app_protocol_mismatch, to(build.backend(), kind=kind), service)
+        [finding] = checked(backends.app_protocol_mismatch, to(build.backend(), kind=kind), service)
         assert (finding.field, finding.message) == (f"{FIRST}.port", message)
         assert finding.reason == "UnsupportedProtocol"
         assert finding.related == (Related(object=service.ref, field="spec.ports", origin=build.ORIGIN),)
@@ -399,7 +393,7 @@ class TestProtocols:
         service = build.service("s", {"port": 8080, "appProtocol": "kubernetes.io/h2c"})
         lacking = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
         analysis = analyze(build.snapshot(to(build.backend()), service, complete=True), implementation=lacking)
-        findings = app_protocol_mismatch.check(LintWorld(analysis, LintSettings(), lambda _: True))
+        findings = backends.app_protocol_mismatch.check(LintWorld(analysis, LintSettings(), lambda _: True))
         message = "Service default/s#8080 speaks a protocol that needs HTTPRouteBackendProtocolH2C"
         assert said(findings) == [(f"{FIRST}.port", f"{message}; requests to this rule get status 500")]
 
@@ -434,7 +428,7 @@ class TestEndpoints:
         ],
     )
     def test_one_is_ready_or_not_needed(self, route: Resource, read: list[Resource]) -> None:
-        assert checked(backend_no_endpoints, route, S, *read) == []
+        assert checked(backends.backend_no_endpoints, route, S, *read) == []
 
     @pytest.mark.parametrize(
         "read",
@@ -443,8 +437,8 @@ class TestEndpoints:
     )
     def test_none_is_ready(self, read: list[Resource]) -> None:
         message = "no endpoint of Service default/s is ready; requests to this rule get status 503"
-        assert said(checked(backend_no_endpoints, TO_S, S, *read)) == [(FIRST, message)]
+        assert said(checked(backends.backend_no_endpoints, TO_S, S, *read)) == [(FIRST, message)]
 
     def test_of_a_service_that_is_only_said_to_exist(self) -> None:
         world = lint_world(TO_S, endpoint_slice("a", "-"), assumed="service")
-        assert list(backend_no_endpoints.check(world)) == []
+        assert list(backends.backend_no_endpoints.check(world)) == []

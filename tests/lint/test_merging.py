@@ -9,13 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.lint_world import LintWorld
-from kubectl_policy.lint.rules.policies.merging import (
-    context_dependent_backend,
-    duplicate_spec,
-    multiple_strategies,
-    nothing_to_merge_with,
-    redundant_policy,
-)
+from kubectl_policy.lint.rules.policies import merging
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap
 from kubectl_policy.profiles import MergeStrategy
@@ -62,32 +56,32 @@ MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
     ],
 )
 def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
-    assert check(nothing_to_merge_with, *manifests) == []
+    assert check(merging.nothing_to_merge_with, *manifests) == []
 
 
 def test_nothing_is_there_to_merge_with() -> None:
     manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
-    (finding,) = check(nothing_to_merge_with, *manifests)
+    (finding,) = check(merging.nothing_to_merge_with, *manifests)
     assert said([finding]) == (
         "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
         " up to merge with: it applies alone"
     )
     assert finding.field == "spec.mergeType"
-    assert said(check(nothing_to_merge_with, *manifests, complete=False)) == ""
+    assert said(check(merging.nothing_to_merge_with, *manifests, complete=False)) == ""
 
 
 @pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
 def test_what_may_not_be_read_may_be_there(kind: str, certain: bool) -> None:  # noqa: FBT001 (a parameter of the test)
     snapshot = snapshot_of(WORLD + security(ON_ROUTE, MERGING), complete=True)
     analysis = analyze(replace(snapshot, gaps=(Gap(kind, "", "forbidden"),)))
-    (finding,) = nothing_to_merge_with.check(LintWorld(analysis, LintSettings(), lambda _: True))
+    (finding,) = merging.nothing_to_merge_with.check(LintWorld(analysis, LintSettings(), lambda _: True))
     assert finding.certain is certain
 
 
 def test_it_may_be_any_target_further_up() -> None:
     ours = profile(strategy=MergeStrategy.ATOMIC_DEFAULTS, strategy_field="spec.merge", chooser="challenger")
     alone = quota(ON_ROUTE, "merge: Patch, quota: 1")
-    (finding,) = check(nothing_to_merge_with, WORLD, alone, profiles=[ours])
+    (finding,) = check(merging.nothing_to_merge_with, WORLD, alone, profiles=[ours])
     assert finding.message == "no QuotaPolicy is attached to a target further up to merge with: it applies alone"
 
 
@@ -98,13 +92,13 @@ LIMITS: Final = f"{{{limits('all', 1)}}}"
     "spec", [limits("all", 1), f"defaults: {LIMITS}", f"overrides: {LIMITS}", "defaults: text", "overrides: []"]
 )
 def test_one_strategy_is_right(spec: str) -> None:
-    assert check(multiple_strategies, rate(ON_ROUTE, spec)) == []
+    assert check(merging.multiple_strategies, rate(ON_ROUTE, spec)) == []
 
 
 def test_the_experimental_text_has_two_strategies() -> None:
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
     manifests = policy("RoutePolicy", ON_ROUTE, both)
-    assert check(multiple_strategies, manifests) == []
+    assert check(merging.multiple_strategies, manifests) == []
 
 
 @pytest.mark.parametrize(
@@ -116,14 +110,14 @@ def test_the_experimental_text_has_two_strategies() -> None:
     ],
 )
 def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
-    (finding,) = check(multiple_strategies, rate(ON_ROUTE, spec), complete=False)
+    (finding,) = check(merging.multiple_strategies, rate(ON_ROUTE, spec), complete=False)
     assert said([finding]) == (f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy")
     assert finding.field == field
 
 
 def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
     both = quota(ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}")
-    (finding,) = check(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
+    (finding,) = check(merging.multiple_strategies, definition("QuotaPolicy", "inherited"), both)
     assert not finding.certain
 
 
@@ -169,12 +163,12 @@ SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two
     ],
 )
 def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
-    assert check(context_dependent_backend, *manifests) == []
+    assert check(merging.context_dependent_backend, *manifests) == []
 
 
 def test_a_backend_is_protected_on_one_way_alone() -> None:
     manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
-    (finding,) = check(context_dependent_backend, *manifests, complete=False)
+    (finding,) = check(merging.context_dependent_backend, *manifests, complete=False)
     assert said([finding]) == (
         "Service shop/cart: SecurityPolicy sets jwt for requests through HTTPRoute shop/one, and not for those"
         " through HTTPRoute shop/two"
@@ -197,7 +191,7 @@ spec: {waf: {enable: true}}
         "  listeners:",
         "  infrastructure: {parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: waf}}\n  listeners:",
     )
-    (finding,) = check(context_dependent_backend, world, proxy, guard)
+    (finding,) = check(merging.context_dependent_backend, world, proxy, guard)
     assert finding.message.startswith("WAFPolicy sets policySource, type for requests through HTTPRoute shop/one,")
 
 
@@ -237,11 +231,11 @@ THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "
     ],
 )
 def test_nothing_is_said_too_often(manifests: list[str]) -> None:
-    assert check(duplicate_spec, *manifests) == []
+    assert check(merging.duplicate_spec, *manifests) == []
 
 
 def test_what_is_said_too_often_is_told_once() -> None:
-    (finding,) = check(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
+    (finding,) = check(merging.duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
     assert said([finding]) == (
         "BackendTrafficPolicy shop/a: sets the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
         " one policy with several targets could do it"
@@ -278,27 +272,27 @@ def test_what_is_said_too_often_is_told_once() -> None:
     ],
 )
 def test_what_is_needed_is_not_found(manifests: list[str]) -> None:
-    assert check(redundant_policy, *manifests) == []
+    assert check(merging.redundant_policy, *manifests) == []
 
 
 def test_what_others_say_already_is_found() -> None:
     """Where all is known, since what is elsewhere may say something between the two."""
     manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW)]
-    (finding,) = check(redundant_policy, *manifests)
+    (finding,) = check(merging.redundant_policy, *manifests)
     assert said([finding]) == (
         "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
         " infra/public says the same"
     )
-    assert said(check(redundant_policy, *manifests, complete=False)) == ""
+    assert said(check(merging.redundant_policy, *manifests, complete=False)) == ""
 
 
 def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
     two = [rate(ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
-    assert said(check(redundant_policy, ISTIO, *two)) == (
+    assert said(check(merging.redundant_policy, ISTIO, *two)) == (
         "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the same"
     )
     other = rate(ON_ROUTE, limits("all", 2), name="two")
-    assert check(redundant_policy, ISTIO, two[0], other) == []
+    assert check(merging.redundant_policy, ISTIO, two[0], other) == []
 
 
 def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
@@ -310,4 +304,4 @@ def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
         quota(ON_GATEWAY, "b: 2", section="http", name="http"),
         quota(ON_ROUTE, "a: 1, b: 2"),
     ]
-    assert check(redundant_policy, *manifests, profiles=[ours]) == []
+    assert check(merging.redundant_policy, *manifests, profiles=[ours]) == []

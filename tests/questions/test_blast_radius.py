@@ -10,15 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.questions.blast_radius import (
-    BlastRadius,
-    KindCount,
-    NamespaceCount,
-    ObjectCounts,
-    OwnerCount,
-    blast_radius,
-    count_objects,
-)
+from kubectl_policy.questions import blast_radius
 from kubectl_policy.questions.differences.serving import owner, routes_behind
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
@@ -41,13 +33,13 @@ ONE: Final = build.target("one", "HTTPRoute")
 TWO: Final = build.target("two", "HTTPRoute")
 
 
-def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WORLD) -> BlastRadius:
+def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WORLD) -> blast_radius.BlastRadius:
     """The answer for an object in a world with more in it."""
     state = build.listed(build.snapshot(*world, *more))
-    return blast_radius(analyze(state, profiles=[PROFILE]), subject, "team")
+    return blast_radius.blast_radius(analyze(state, profiles=[PROFILE]), subject, "team")
 
 
-def reach(*more: Resource, world: Collection[Resource] = WORLD) -> BlastRadius:
+def reach(*more: Resource, world: Collection[Resource] = WORLD) -> blast_radius.BlastRadius:
     found = answer(ref(), *more, world=world)
     assert found.policy
     return found
@@ -116,7 +108,7 @@ class TestReach:
         backends = [build.backend(), build.backend("idle", weight=0)]
         world = (*WORLD[:3], build.route("one", rules=[build.rule(*backends)]), build.service(), build.service("idle"))
         policy = color("p", build.target("idle", "Service", group=""), a=1)
-        found = blast_radius(analyzed(*world, policy), ref())
+        found = blast_radius.blast_radius(analyzed(*world, policy), ref())
         assert [str(one.object) for one in found.detached] == ["HTTPRoute default/one"]
         assert found.detached[0].message == "it gives weight 0 to Service default/idle"
         assert found.affected == ()
@@ -132,7 +124,7 @@ class TestReach:
         )
         profile = color_kind("inherited")
         policy = color("p", build.target("c", "HTTPRoute"), a=1)
-        found = blast_radius(analyzed(*world, policy, complete=True, profiles=[profile]), ref())
+        found = blast_radius.blast_radius(analyzed(*world, policy, complete=True, profiles=[profile]), ref())
         assert names(found.affected) == ["HTTPRoute default/c", "Service default/s"]
         assert [one.message for one in found.detached if one.message == "it names no parent"] == []
 
@@ -141,7 +133,7 @@ class TestSpread:
     def test_of_a_policy_those_that_it_affects(self) -> None:
         found = answer(ref(), color("p", G, a=1))
         assert found.counts.total == 2
-        assert found.counts.owners == (OwnerCount("us", 2),)
+        assert found.counts.owners == (blast_radius.OwnerCount("us", 2),)
         assert (found.origin, found.deleted_with_it) == (build.ORIGIN, ())
 
     def test_of_anything_else_those_that_deleting_it_would_affect(self) -> None:
@@ -155,7 +147,7 @@ class TestSpread:
         world = [*WORLD[:2], gateway, *WORLD[3:], build.namespace("far"), far]
         found = answer(build.ref("Namespace", "default", group=""), color("p", G, a=1), world=world)
         assert found.deleted_with_it == tuple(sorted([gateway.ref, *(one.ref for one in WORLD[3:]), ref()]))
-        assert found.counts.namespaces == (NamespaceCount("far", 1),)
+        assert found.counts.namespaces == (blast_radius.NamespaceCount("far", 1),)
         assert {change.where for change in found.difference.effects} == {"gone"}
 
 
@@ -210,20 +202,20 @@ def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
     on_route = color("p", build.target("one", "HTTPRoute"), a=1)
     on_service = color("q", build.ON_SERVICE, a=1)
     worlds = [analyzed(*ROUTED, policy, profiles=[profile]) for policy in (on_route, on_service)]
-    found = [blast_radius(analysis, ref(name)) for analysis, name in zip(worlds, "pq", strict=True)]
+    found = [blast_radius.blast_radius(analysis, ref(name)) for analysis, name in zip(worlds, "pq", strict=True)]
     assert [reach.hostnames for reach in found] == [("a.b", "c.d"), ("*", "a.b", "c.d")]
     alone = analyzed(build.service(), on_service, profiles=[profile])
-    assert blast_radius(alone, ref("q")).hostnames == ()
+    assert blast_radius.blast_radius(alone, ref("q")).hostnames == ()
 
 
 def test_a_policy_on_a_listener() -> None:
     policy = color("p", {**build.ON_GATEWAY, "sectionName": "b"}, a=1)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
     analysis = analyzed(*ROUTED, policy, profiles=[profile])
-    reach = blast_radius(analysis, ref(), "team")
+    reach = blast_radius.blast_radius(analysis, ref(), "team")
     assert [(each.route.name, each.owner) for each in reach.behind] == [("one", "us"), ("two", "us")]
     assert reach.hostnames == ("*", "a.b", "c.d")
-    assert {each.owner for each in blast_radius(analysis, ref()).behind} == {""}
+    assert {each.owner for each in blast_radius.blast_radius(analysis, ref()).behind} == {""}
 
 
 def test_objects_are_counted_with_the_routes_behind_them() -> None:
@@ -232,14 +224,14 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
     world = (own, *(each for each in ROUTED if each is not ROUTED[1]), *other)
     profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
 
-    def answer(*targets: dict[str, Json]) -> BlastRadius:
+    def answer(*targets: dict[str, Json]) -> blast_radius.BlastRadius:
         analysis = analyzed(*world, color("p", *targets, a=1), profiles=[profile])
-        return blast_radius(analysis, ref(), "team")
+        return blast_radius.blast_radius(analysis, ref(), "team")
 
     on_one = answer({**build.ON_GATEWAY, "sectionName": "b"})
     assert on_one.counts.total == 3
     assert {counted.kind: counted.count for counted in on_one.counts.kinds} == {"HTTPRoute": 2, "Gateway": 1}
-    assert on_one.counts.owners == (OwnerCount("us", 2), OwnerCount("platform", 1))
+    assert on_one.counts.owners == (blast_radius.OwnerCount("us", 2), blast_radius.OwnerCount("platform", 1))
     assert headline(on_one).startswith(
         "ColorPolicy default/p → Gateway default/g, listener b affects Gateway default/g, listener b, in front of "
         "2 routes in namespace default (2 hostnames, any hostname on 1 route, team us)."
@@ -247,7 +239,7 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
     assert "team         us 2, platform 1" in shown(on_one, "tree")
 
     on_both = answer(build.ON_GATEWAY, build.target("h"))
-    assert on_both.counts.owners == (OwnerCount("us", 4), OwnerCount("platform", 1))
+    assert on_both.counts.owners == (blast_radius.OwnerCount("us", 4), blast_radius.OwnerCount("platform", 1))
     assert "affects 2 Gateways in namespace default, in front of 3 routes in namespace default (" in headline(on_both)
 
 
@@ -266,22 +258,26 @@ def annotated(kind: str, name: str, value: Json, **labels: str) -> Resource:
 
 
 def test_nothing() -> None:
-    nothing = ObjectCounts(total=0, kinds=(), namespaces=(), owners=(), owner_key="")
-    assert count_objects(build.index(), ()) == nothing
-    assert count_objects(build.index(), (), KEY) == replace(nothing, owner_key=KEY)
+    nothing = blast_radius.ObjectCounts(total=0, kinds=(), namespaces=(), owners=(), owner_key="")
+    assert blast_radius.count_objects(build.index(), ()) == nothing
+    assert blast_radius.count_objects(build.index(), (), KEY) == replace(nothing, owner_key=KEY)
 
 
 def test_the_greatest_number_first_then_by_name() -> None:
     others = [build.ref("Gateway", "g", "far"), build.ref("GatewayClass", "c"), build.ref("Service", "t", group="")]
-    found = count_objects(build.index(), {R, S, FAR, *others})
+    found = blast_radius.count_objects(build.index(), {R, S, FAR, *others})
     assert found.total == 6
     assert found.kinds == (
-        KindCount("", "Service", 3),
-        KindCount(GATEWAY_API, "Gateway", 1),
-        KindCount(GATEWAY_API, "GatewayClass", 1),
-        KindCount(GATEWAY_API, "HTTPRoute", 1),
+        blast_radius.KindCount("", "Service", 3),
+        blast_radius.KindCount(GATEWAY_API, "Gateway", 1),
+        blast_radius.KindCount(GATEWAY_API, "GatewayClass", 1),
+        blast_radius.KindCount(GATEWAY_API, "HTTPRoute", 1),
     )
-    assert found.namespaces == (NamespaceCount("default", 3), NamespaceCount("far", 2), NamespaceCount("", 1))
+    assert found.namespaces == (
+        blast_radius.NamespaceCount("default", 3),
+        blast_radius.NamespaceCount("far", 2),
+        blast_radius.NamespaceCount("", 1),
+    )
     assert found.owners == ()
 
 
@@ -308,6 +304,6 @@ class TestOwner:
 
     def test_each_is_counted(self) -> None:
         index = build.index(build.namespace("default", {KEY: "us"}), build.service(namespace="far"))
-        found = count_objects(index, [R, S, FAR], KEY)
-        assert found.owners == (OwnerCount("us", 2), OwnerCount("", 1))
+        found = blast_radius.count_objects(index, [R, S, FAR], KEY)
+        assert found.owners == (blast_radius.OwnerCount("us", 2), blast_radius.OwnerCount("", 1))
         assert found.owner_key == KEY

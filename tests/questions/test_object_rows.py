@@ -10,17 +10,9 @@ import pytest
 from kubectl_policy import NodeRef
 from kubectl_policy.analysis import Analysis
 from kubectl_policy.model import Gap, Json, ObjectRef
+from kubectl_policy.questions import object_rows
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.lists import list_names, list_type
-from kubectl_policy.questions.object_rows import (
-    BackendRow,
-    GatewayClassRow,
-    GatewayRow,
-    ListenerRow,
-    NamespaceRow,
-    ObjectRow,
-    RouteRow,
-)
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
@@ -28,8 +20,8 @@ from tests.questions.build import analyzed
 from tests.render.worlds import colourful, defaults, world
 
 
-def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
-    return cast("tuple[ObjectRow, ...]", list_type(analysis, word, Selection()).rows)
+def rows(analysis: Analysis, word: str) -> tuple[object_rows.ObjectRow, ...]:
+    return cast("tuple[object_rows.ObjectRow, ...]", list_type(analysis, word, Selection()).rows)
 
 
 def names(refs: Iterable[ObjectRef]) -> list[str]:
@@ -61,10 +53,10 @@ def test_a_gateway_class_and_a_namespace_have_the_policies_attached_to_them() ->
         defaults("inside", build.target("default", "Namespace", group=""), a=1),
         build.policy("odd", build.target("default", "Namespace", "section", group=""), a=1),
     )
-    (gateway_class,) = cast("tuple[GatewayClassRow, ...]", rows(analysis, "gc"))
+    (gateway_class,) = cast("tuple[object_rows.GatewayClassRow, ...]", rows(analysis, "gc"))
     assert names(gateway_class.listed.policies) == ["here", "far"]
     assert names(gateway_class.gateways) == ["g"]
-    (namespace,) = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
+    (namespace,) = cast("tuple[object_rows.NamespaceRow, ...]", rows(analysis, "ns"))
     assert names(namespace.listed.policies) == ["inside"]
     assert names(attachment.policy for attachment in namespace.listed.targeted_by) == ["inside", "odd"]
 
@@ -76,7 +68,7 @@ def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
         build.route("r2", rules=[build.rule(build.backend("gone"))]),
         defaults("p", build.ON_ROUTE, a=1),
     )
-    default, empty = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
+    default, empty = cast("tuple[object_rows.NamespaceRow, ...]", rows(analysis, "ns"))
     assert names(default.holds) == ["g", "r", "r2", "alone", "s"]
     assert names(default.affected) == ["r", "s"]
     assert (empty.holds, empty.affected) == ((), ())
@@ -100,10 +92,10 @@ def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
         build.route("far", namespace="x", parents=[build.parent("g", namespace="default")]),
         build.route("set", parents=[build.parent("ls", kind="ListenerSet")]),
     )
-    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    (gateway,) = cast("tuple[object_rows.GatewayRow, ...]", rows(analysis, "gateways"))
     assert (str(gateway.above), gateway.listeners, gateway.undecided_routes) == ("GatewayClass public", ("a", "b"), ())
     assert names(gateway.routes) == ["both", "grpc"]
-    sets = cast("tuple[GatewayRow, ...]", rows(analysis, "listenersets"))
+    sets = cast("tuple[object_rows.GatewayRow, ...]", rows(analysis, "listenersets"))
     assert [(str(row.above), row.listeners, names(row.routes)) for row in sets] == [
         ("Gateway default/g", ("c",), ["set"]),
         ("Gateway default/gone", ("d",), []),
@@ -120,7 +112,7 @@ def test_a_gateway_has_what_its_controller_reports() -> None:
     listeners: Json = [build.listener("a"), build.listener("b", "HTTPS", 443), build.listener("c", "HTTPS", 443)]
     silent = build.gateway("silent", build.listener())
     gateway = build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": listeners}, status=status)
-    told, untold = cast("tuple[GatewayRow, ...]", rows(analyzed(gateway, silent), "gateways"))
+    told, untold = cast("tuple[object_rows.GatewayRow, ...]", rows(analyzed(gateway, silent), "gateways"))
     assert (told.addresses, told.programmed, told.ports) == (("192.0.2.7", "gw.example.com"), "False", (80, 443))
     assert (untold.addresses, untold.programmed, untold.ports) == (None, "", (80,))
 
@@ -144,7 +136,7 @@ def test_a_listener_has_a_row_of_its_own() -> None:
         complete=True,
     )
     listing = list_type(analysis, "listeners", Selection(names=("h", "set")))
-    web, tcp, extra = cast("tuple[ListenerRow, ...]", listing.rows)
+    web, tcp, extra = cast("tuple[object_rows.ListenerRow, ...]", listing.rows)
     assert [(row.ref.name, row.listener.name, row.listener.port) for row in (web, tcp, extra)] == [
         ("h", "web", 80),
         ("h", "tcp", 9000),
@@ -161,7 +153,7 @@ def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
     listeners = [build.listener("a", allowedRoutes=build.allow("Selector", selector)), build.listener("b", port=81)]
     route = build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")])
     analysis = analyzed(build.gateway("g", *listeners), route)
-    first, second = cast("tuple[ListenerRow, ...]", rows(analysis, "listener"))
+    first, second = cast("tuple[object_rows.ListenerRow, ...]", rows(analysis, "listener"))
     assert (names(first.routes), names(first.undecided_routes)) == ([], ["r"])
     assert (second.routes, second.undecided_routes) == ((), ())
 
@@ -177,12 +169,12 @@ def test_a_service_has_its_type_and_ports() -> None:
     ports: list[Json] = [{"port": 80, "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]
     service = build.resource("Service", "s", {"type": "NodePort", "ports": ports}, group="")
     analysis = analyzed(service, build.service("t"), build.resource("ConfigMap", "c", group=""))
-    found = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
+    found = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "services"))
     assert [(row.type, row.ports) for row in found] == [
         ("NodePort", ("80:30080/TCP", "53/UDP")),
         ("ClusterIP", ("8080/TCP",)),
     ]
-    (config,) = cast("tuple[BackendRow, ...]", rows(analysis, "cm"))
+    (config,) = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "cm"))
     assert (config.type, config.ports) == ("", ())
 
 
@@ -191,13 +183,16 @@ def test_classes_and_namespaces_have_what_is_reported() -> None:
     accepted: Json = {"conditions": [{"type": "Accepted", "status": "True"}]}
     active = build.resource("Namespace", "a", group="", namespace="", status={"phase": "Active"})
     analysis = analyzed(build.gateway_class(status=accepted), build.gateway_class("b"), active, build.namespace("b"))
-    assert [row.accepted for row in cast("tuple[GatewayClassRow, ...]", rows(analysis, "gc"))] == ["", "True"]
-    assert [row.phase for row in cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))] == ["Active", ""]
+    assert [row.accepted for row in cast("tuple[object_rows.GatewayClassRow, ...]", rows(analysis, "gc"))] == [
+        "",
+        "True",
+    ]
+    assert [row.phase for row in cast("tuple[object_rows.NamespaceRow, ...]", rows(analysis, "ns"))] == ["Active", ""]
 
 
 def test_a_gateway_without_anything_has_nothing() -> None:
     analysis = analyzed(build.resource("Gateway", "g", {"gatewayClassName": 7, "listeners": "http"}))
-    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    (gateway,) = cast("tuple[object_rows.GatewayRow, ...]", rows(analysis, "gateways"))
     assert (gateway.above, gateway.listeners, gateway.routes) == (None, (), ())
 
 
@@ -207,9 +202,9 @@ def test_whether_a_route_is_attached_may_be_unknown() -> None:
         build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", selector))),
         build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")]),
     )
-    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    (gateway,) = cast("tuple[object_rows.GatewayRow, ...]", rows(analysis, "gateways"))
     assert (gateway.routes, names(gateway.undecided_routes)) == ((), ["r"])
-    (route,) = cast("tuple[RouteRow, ...]", rows(analysis, "routes"))
+    (route,) = cast("tuple[object_rows.RouteRow, ...]", rows(analysis, "routes"))
     assert [(parent.state, parent.listeners) for parent in route.parents] == [("unknown", ())]
 
 
@@ -220,7 +215,7 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
         hostnames=["a.example.com", "b.example.com"],
     )
     analysis = analyzed(build.gateway("g", build.listener("a"), build.listener("b", "TCP", port=81)), route)
-    (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
+    (found,) = cast("tuple[object_rows.RouteRow, ...]", rows(analysis, "httproutes"))
     assert found.hostnames == ("a.example.com", "b.example.com")
     assert [(str(parent.object), parent.state, parent.reason) for parent in found.parents] == [
         ("Gateway default/g", "attached", ""),
@@ -234,9 +229,9 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
 def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
     route = build.route("r", parents=[build.service_parent("s")])
     analysis = analyzed(build.service("s"), route)
-    (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
+    (found,) = cast("tuple[object_rows.RouteRow, ...]", rows(analysis, "httproutes"))
     assert [(parent.state, parent.listeners) for parent in found.parents] == [("attached", ())]
-    (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "svc"))
+    (service,) = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "svc"))
     assert names(service.referred_by) == ["r"]
 
 
@@ -247,9 +242,9 @@ def test_a_backend_is_referred_to_by_routes() -> None:
         build.service("s"),
         build.resource("ConfigMap", "c", group=""),
     )
-    (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
+    (service,) = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "services"))
     assert names(service.referred_by) == ["a", "b"]
-    (config,) = cast("tuple[BackendRow, ...]", rows(analysis, "cm"))
+    (config,) = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "cm"))
     assert names(config.referred_by) == ["a"]
 
 
@@ -257,7 +252,7 @@ def test_what_could_not_be_read_is_said_once() -> None:
     gaps = [Gap("", "", "broken")]
     listing = list_type(world(gaps=gaps), "routes", Selection())
     assert [thing.reason for thing in listing.unseen] == ["broken"]
-    assert [thing.reason for thing in cast("ObjectRow", listing.rows[0]).listed.unseen] == ["broken"]
+    assert [thing.reason for thing in cast("object_rows.ObjectRow", listing.rows[0]).listed.unseen] == ["broken"]
     empty = list_type(world(gaps=gaps), "grpcroutes", Selection())
     assert (empty.rows, [thing.reason for thing in empty.unseen]) == ((), ["broken"])
 
@@ -269,7 +264,9 @@ def test_a_row_has_what_was_reported() -> None:
     assert row.raw == gateway_class.raw
 
 
-@pytest.mark.parametrize(("word", "row"), [("policies", PolicyRow), ("policykinds", KindRow), ("gtw", GatewayRow)])
+@pytest.mark.parametrize(
+    ("word", "row"), [("policies", PolicyRow), ("policykinds", KindRow), ("gtw", object_rows.GatewayRow)]
+)
 def test_each_type_has_its_own_rows(word: str, row: type) -> None:
     assert {type(found) for found in list_type(colourful(), word, Selection()).rows} == {row}
 

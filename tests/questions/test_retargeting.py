@@ -12,34 +12,21 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model import Json, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.questions.retargeting import retargeted
-from tests.build import (
-    backend,
-    crd,
-    gateway,
-    gateway_class,
-    listener,
-    policy,
-    ref,
-    resource,
-    route,
-    rule,
-    service,
-    target,
-)
+from tests import build
 from tests.questions.build import COLOR, analyzed
 
 KNOWN: Final = PolicyKindProfile(COLOR, "inherited", "profile")
-P: Final = ref("ColorPolicy", "p", group="example.com")
-G: Final = ref("Gateway", "g")
-R: Final = ref("HTTPRoute", "r")
-S: Final = ref("Service", "s", group="")
-CLASS: Final = ref("GatewayClass", "public")
+P: Final = build.ref("ColorPolicy", "p", group="example.com")
+G: Final = build.ref("Gateway", "g")
+R: Final = build.ref("HTTPRoute", "r")
+S: Final = build.ref("Service", "s", group="")
+CLASS: Final = build.ref("GatewayClass", "public")
 WORLD: Final = (
-    gateway_class("public"),
-    gateway("g", listener("http"), listener("https", "HTTPS", 443)),
-    gateway("far", namespace="other"),
-    route("r", rules=[rule(backend(), name="named"), rule(backend())]),
-    service("s"),
+    build.gateway_class("public"),
+    build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443)),
+    build.gateway("far", namespace="other"),
+    build.route("r", rules=[build.rule(build.backend(), name="named"), build.rule(build.backend())]),
+    build.service("s"),
 )
 
 
@@ -50,13 +37,13 @@ def moved(
 
 
 def spec(of: Json) -> Resource:
-    return resource("ColorPolicy", "p", of, group="example.com")
+    return build.resource("ColorPolicy", "p", of, group="example.com")
 
 
-@pytest.mark.parametrize("obj", [S, P, ref("ColorPolicy", "gone", group="example.com")], ids=str)
+@pytest.mark.parametrize("obj", [S, P, build.ref("ColorPolicy", "gone", group="example.com")], ids=str)
 def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
     with pytest.raises(UsageError) as refused:
-        retargeted(analyzed(*WORLD, spec({}) if obj == P else policy("q", target("g"))), obj, G)
+        retargeted(analyzed(*WORLD, spec({}) if obj == P else build.policy("q", build.target("g"))), obj, G)
     assert refused.value.message == f"{obj} is not a policy"
     assert "--profiles" in refused.value.hint
 
@@ -64,10 +51,10 @@ def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
 @pytest.mark.parametrize(
     ("obj", "fields", "message", "hint"),
     [
-        (policy("p", targetRefs=[]), (), "has no target reference that could be replaced", "in a manifest"),
-        (policy("p", targetRefs="x"), (), "has no target reference that could be replaced", "in a manifest"),
+        (build.policy("p", targetRefs=[]), (), "has no target reference that could be replaced", "in a manifest"),
+        (build.policy("p", targetRefs="x"), (), "has no target reference that could be replaced", "in a manifest"),
         (
-            policy("p", targetSelectors=[{"kind": "Gateway"}]),
+            build.policy("p", targetSelectors=[{"kind": "Gateway"}]),
             ("spec.targetSelectors",),
             "selects its targets by labels, and cannot name one",
             "give the target such labels",
@@ -85,13 +72,19 @@ def test_a_policy_that_names_nothing(obj: Resource, fields: tuple[str, ...], mes
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ({"targetRef": target("x")}, {"targetRef": target("g")}),
-        ({"targetRef": [target("x")]}, {"targetRef": [target("g")]}),
-        ({"targetRefs": target("x")}, {"targetRefs": target("g")}),
-        ({"targetRef": None, "targetRefs": [target("x")]}, {"targetRefs": [target("g")]}),
-        ({"targetRef": target("x"), "targetRefs": [target("y")], "a": 1}, {"targetRef": target("g"), "a": 1}),
-        ({"targetRefs": [target("x")], "targetSelectors": [{"kind": "Gateway"}]}, {"targetRefs": [target("g")]}),
-        ({"targetSelectors": [{"kind": "Gateway", "matchLabels": {}}]}, {"targetRefs": [target("g")]}),
+        ({"targetRef": build.target("x")}, {"targetRef": build.target("g")}),
+        ({"targetRef": [build.target("x")]}, {"targetRef": [build.target("g")]}),
+        ({"targetRefs": build.target("x")}, {"targetRefs": build.target("g")}),
+        ({"targetRef": None, "targetRefs": [build.target("x")]}, {"targetRefs": [build.target("g")]}),
+        (
+            {"targetRef": build.target("x"), "targetRefs": [build.target("y")], "a": 1},
+            {"targetRef": build.target("g"), "a": 1},
+        ),
+        (
+            {"targetRefs": [build.target("x")], "targetSelectors": [{"kind": "Gateway"}]},
+            {"targetRefs": [build.target("g")]},
+        ),
+        ({"targetSelectors": [{"kind": "Gateway", "matchLabels": {}}]}, {"targetRefs": [build.target("g")]}),
     ],
 )
 def test_the_field_that_is_used(before: Json, after: Json) -> None:
@@ -104,16 +97,16 @@ def test_fields_in_other_places() -> None:
     fields = ("spec.to.targetRef", "spec.at.targetSelectors")
     known = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields)
     selecting = spec({"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}})
-    assert moved(selecting, profile=known).raw["spec"] == {"at": {"a": 1}, "to": {"targetRef": target("g")}}
+    assert moved(selecting, profile=known).raw["spec"] == {"at": {"a": 1}, "to": {"targetRef": build.target("g")}}
 
 
 def test_nothing_else_changes() -> None:
-    before = policy("p", target("r", "HTTPRoute"), target("g"), age=3, color="red")
+    before = build.policy("p", build.target("r", "HTTPRoute"), build.target("g"), age=3, color="red")
     kept = copy.deepcopy(before.raw)
     after = moved(before, G, "http")
     assert before.raw == kept
     assert (after.ref, after.origin, after.created) == (before.ref, before.origin, before.created)
-    assert after.raw == {**kept, "spec": {"targetRefs": [target("g", section="http")], "color": "red"}}
+    assert after.raw == {**kept, "spec": {"targetRefs": [build.target("g", section="http")], "color": "red"}}
 
 
 class TestSections:
@@ -129,8 +122,8 @@ class TestSections:
     )
     def test_they_are_called_as_the_kind_calls_them(self, to: ObjectRef, section: str, named: str) -> None:
         known = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
-        (reference,) = moved_refs(moved(policy("p", target("g")), to, section, profile=known))
-        assert reference == {**target(to.name, to.kind, group=to.group_kind.group), "sectionName": named}
+        (reference,) = moved_refs(moved(build.policy("p", build.target("g")), to, section, profile=known))
+        assert reference == {**build.target(to.name, to.kind, group=to.group_kind.group), "sectionName": named}
 
     @pytest.mark.parametrize(
         ("to", "section", "message", "hint"),
@@ -149,20 +142,20 @@ class TestSections:
     )
     def test_that_are_not_there(self, to: ObjectRef, section: str, message: str, hint: str) -> None:
         with pytest.raises(UsageError) as refused:
-            moved(policy("p", target("g")), to, section)
+            moved(build.policy("p", build.target("g")), to, section)
         assert (refused.value.message, refused.value.hint) == (message, hint)
 
     def test_by_a_list(self) -> None:
         """If the policy's own references have one, or the definition of the kind; without a section there is none."""
-        expected: Json = {**target("g"), "sectionNames": ["http"]}
-        listing = policy("p", targetRef={**target("x"), "sectionNames": ["a", "b"]})
+        expected: Json = {**build.target("g"), "sectionNames": ["http"]}
+        listing = build.policy("p", targetRef={**build.target("x"), "sectionNames": ["a", "b"]})
         assert moved(listing, G, "http").raw["spec"] == {"targetRef": expected}
-        assert moved(listing).raw["spec"] == {"targetRef": target("g")}
+        assert moved(listing).raw["spec"] == {"targetRef": build.target("g")}
         reference: Json = {"type": "object", "properties": {"kind": {}, "sectionNames": {"type": "array"}}}
         schema: Json = {"properties": {"spec": {"type": "object", "properties": {"targetRef": reference}}}}
-        one, definition = policy("p", targetRef=target("x")), crd("ColorPolicy", schema=schema)
+        one, definition = build.policy("p", targetRef=build.target("x")), build.crd("ColorPolicy", schema=schema)
         assert moved(one, G, "http", definition).raw["spec"] == {"targetRef": expected}
-        assert moved(one, G, "http").raw["spec"] == {"targetRef": target("g", section="http")}
+        assert moved(one, G, "http").raw["spec"] == {"targetRef": build.target("g", section="http")}
 
 
 def moved_refs(obj: Resource) -> list[Json]:
@@ -179,21 +172,21 @@ def test_a_group_that_may_be_left_out() -> None:
     bare: dict[str, Json] = {"kind": "Gateway", "name": "x"}
     for reference, to, expected in (
         (bare, G, {"kind": "Gateway", "name": "g"}),
-        (bare, S, target("s", "Service", group="")),
-        ({**bare, "group": GATEWAY_API}, G, target("g")),
+        (bare, S, build.target("s", "Service", group="")),
+        ({**bare, "group": GATEWAY_API}, G, build.target("g")),
     ):
-        assert moved_refs(moved(policy("p", reference), to, profile=known)) == [expected]
+        assert moved_refs(moved(build.policy("p", reference), to, profile=known)) == [expected]
 
 
 def test_namespaces() -> None:
     """Of a target that has one: if the policy's references say it, or the policy has another one or none."""
-    near = policy("p", target("g", namespace="default"))
-    assert moved_refs(moved(near, S)) == [target("s", "Service", group="", namespace="default")]
-    assert moved_refs(moved(near, CLASS)) == [target("public", "GatewayClass")]
-    plain = policy("p", target("g"))
-    assert moved_refs(moved(plain, S)) == [target("s", "Service", group="")]
-    far = ref("Gateway", "far", "other")
-    assert moved_refs(moved(plain, far)) == [target("far", namespace="other")]
-    nowhere = policy("p", target("x"), namespace="")
-    definition = crd("ColorPolicy", cluster_scoped=True)
-    assert moved_refs(moved(nowhere, G, "", definition)) == [target("g", namespace="default")]
+    near = build.policy("p", build.target("g", namespace="default"))
+    assert moved_refs(moved(near, S)) == [build.target("s", "Service", group="", namespace="default")]
+    assert moved_refs(moved(near, CLASS)) == [build.target("public", "GatewayClass")]
+    plain = build.policy("p", build.target("g"))
+    assert moved_refs(moved(plain, S)) == [build.target("s", "Service", group="")]
+    far = build.ref("Gateway", "far", "other")
+    assert moved_refs(moved(plain, far)) == [build.target("far", namespace="other")]
+    nowhere = build.policy("p", build.target("x"), namespace="")
+    definition = build.crd("ColorPolicy", cluster_scoped=True)
+    assert moved_refs(moved(nowhere, G, "", definition)) == [build.target("g", namespace="default")]

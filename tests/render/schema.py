@@ -21,6 +21,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy import model, render
 from kubectl_policy.lint.report import Report
+from kubectl_policy.questions import object_rows
 from kubectl_policy.questions.blast_radius import BlastRadius
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
@@ -29,14 +30,6 @@ from kubectl_policy.questions.explain import Explanation
 from kubectl_policy.questions.graph.picture import Picture
 from kubectl_policy.questions.history import History
 from kubectl_policy.questions.matrix import Matrix
-from kubectl_policy.questions.object_rows import (
-    BackendRow,
-    GatewayClassRow,
-    GatewayRow,
-    ListenerRow,
-    NamespaceRow,
-    RouteRow,
-)
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
@@ -78,13 +71,13 @@ ANSWERS: Final[Mapping[str, type]] = {
 ROWS: Final[Mapping[RowSort, type]] = {
     "policies": PolicyRow,
     "policy kinds": KindRow,
-    "gateway classes": GatewayClassRow,
-    "gateways": GatewayRow,
-    "listener sets": GatewayRow,
-    "listeners": ListenerRow,
-    "routes": RouteRow,
-    "backends": BackendRow,
-    "namespaces": NamespaceRow,
+    "gateway classes": object_rows.GatewayClassRow,
+    "gateways": object_rows.GatewayRow,
+    "listener sets": object_rows.GatewayRow,
+    "listeners": object_rows.ListenerRow,
+    "routes": object_rows.RouteRow,
+    "backends": object_rows.BackendRow,
+    "namespaces": object_rows.NamespaceRow,
 }
 _HEADLINE: Final[dict[str, Json]] = {"description": "The answer in one sentence, for people.", "type": "string"}
 _COMPLETE: Final[dict[str, Json]] = {

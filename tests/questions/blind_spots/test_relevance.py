@@ -10,14 +10,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Permission, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.questions.blind_spots import relevance
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
-from kubectl_policy.questions.blind_spots.relevance import (
-    describe_gaps,
-    gaps_in_list,
-    is_closed_in,
-    may_lead_to,
-    relevant_gaps,
-)
 from tests import build
 from tests.questions.build import analyzed
 
@@ -39,7 +33,7 @@ def said(*words: str) -> frozenset[str]:
 
 def relevant(gap: Gap, *subjects: ObjectRef, others: tuple[ObjectRef, ...] = (), below: bool = False) -> bool:
     analysis = analyzed(*WORLD, complete=True, gaps=[gap])
-    return relevant_gaps(analysis, subjects, others, include_descendants=below) == (gap,)
+    return relevance.relevant_gaps(analysis, subjects, others, include_descendants=below) == (gap,)
 
 
 def test_one_object_matters_where_the_answer_is_about_it() -> None:
@@ -54,8 +48,8 @@ def test_one_object_that_is_not_there_may_be_about_anything() -> None:
     assert relevant(gap, ROUTE)
     read = build.policy("slow", kind="RetryPolicy", namespace="media")
     analysis = analyzed(*WORLD, read, gaps=[gap])
-    assert relevant_gaps(analysis, [ROUTE], [GATEWAY]) == ()
-    assert relevant_gaps(analysis, [ROUTE], [read.ref]) == (gap,)
+    assert relevance.relevant_gaps(analysis, [ROUTE], [GATEWAY]) == ()
+    assert relevance.relevant_gaps(analysis, [ROUTE], [read.ref]) == (gap,)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +108,7 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
     assert not relevant(gap, ROUTE)
     to = build.backend("echo", None, kind="HTTPRoute", group=GATEWAY_API)
     top = build.route("top", namespace="media", rules=[build.rule(to)])
-    assert relevant_gaps(analyzed(*WORLD, top, gaps=[gap]), [ROUTE]) == (gap,)
+    assert relevance.relevant_gaps(analyzed(*WORLD, top, gaps=[gap]), [ROUTE]) == (gap,)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +127,8 @@ def test_what_mentions_a_route_matters_where_routes_delegate() -> None:
 )
 def test_what_may_hide_rows_of_a_list(gap: Gap, *, routes: bool, policies: bool) -> None:
     analysis = analyzed(*WORLD, gaps=[gap])
-    assert bool([*gaps_in_list(analysis, ["HTTPRoute"], "media")]) is routes
-    assert bool([*gaps_in_list(analysis, ["RetryPolicy"], "media", policies=True)]) is policies
+    assert bool([*relevance.gaps_in_list(analysis, ["HTTPRoute"], "media")]) is routes
+    assert bool([*relevance.gaps_in_list(analysis, ["RetryPolicy"], "media", policies=True)]) is policies
 
 
 def test_what_is_one_reference_away_may_be_otherwise() -> None:
@@ -149,9 +143,9 @@ def test_what_is_one_reference_away_may_be_otherwise() -> None:
     )
     grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
     analysis = analyzed(*WORLD, lost, grant, build.listener_set(namespace="media"), gaps=[patched, parent])
-    assert relevant_gaps(analysis, [SERVICE]) == (patched,)
-    assert relevant_gaps(analysis, [lost.ref]) == (patched, parent)
-    assert relevant_gaps(analysis, [GATEWAY]) == ()
+    assert relevance.relevant_gaps(analysis, [SERVICE]) == (patched,)
+    assert relevance.relevant_gaps(analysis, [lost.ref]) == (patched, parent)
+    assert relevance.relevant_gaps(analysis, [GATEWAY]) == ()
 
 
 def test_who_beats_a_policy_may_be_otherwise() -> None:
@@ -172,7 +166,7 @@ def test_gaps_are_told_in_their_order() -> None:
         Gap("RetryPolicy", "infra", "second", mentions=said("edge")),
         Gap("Gateway", "infra", "third", name="edge", mentions=said("edge")),
     ]
-    assert relevant_gaps(analyzed(*WORLD, gaps=found), [GATEWAY, ROUTE], [GATEWAY]) == tuple(found)
+    assert relevance.relevant_gaps(analyzed(*WORLD, gaps=found), [GATEWAY, ROUTE], [GATEWAY]) == tuple(found)
 
 
 RETRY: Final = GroupKind("example.com", "RetryPolicy")
@@ -199,7 +193,7 @@ def relevant_hidden(
         build.route("echo", namespace="media", parents=[build.parent("edge", namespace="infra")]),
     )
     defined = (definition(*fields),) if fields else ()
-    return relevant_gaps(analyzed(*world, *defined, complete=True, gaps=found), [ROUTE], others)
+    return relevance.relevant_gaps(analyzed(*world, *defined, complete=True, gaps=found), [ROUTE], others)
 
 
 @pytest.mark.parametrize(
@@ -256,18 +250,18 @@ def test_a_definition_that_was_not_read_matters_if_it_may_be_of_a_policy() -> No
     unknown = build.crd("Shaping", "example.com")
     profiled = PolicyKindProfile(GroupKind("example.com", "Shaping"), "direct", "profile")
     found = build.snapshot(unknown, complete=True, gaps=[gap])
-    assert relevant_gaps(analyze(found), [ROUTE]) == (gap,)
-    assert relevant_gaps(analyze(found, profiles=[profiled]), [ROUTE]) == ()
+    assert relevance.relevant_gaps(analyze(found), [ROUTE]) == (gap,)
+    assert relevance.relevant_gaps(analyze(found, profiles=[profiled]), [ROUTE]) == ()
     other = replace(gap, name="others.example.com")
-    assert relevant_gaps(analyze(replace(found, gaps=(other,))), [ROUTE]) == ()
+    assert relevance.relevant_gaps(analyze(replace(found, gaps=(other,))), [ROUTE]) == ()
 
 
 def test_what_is_called_a_policy_and_is_none_does_not_matter() -> None:
     gap = Gap("CleanupPolicy", "", "forbidden", group="example.com")
     none = build.crd("CleanupPolicy", "example.com", schema={"properties": {"spec": {"properties": {"match": {}}}}})
     analysis = analyzed(none, complete=True, gaps=[gap])
-    assert relevant_gaps(analysis, [ROUTE]) == ()
-    assert [*gaps_in_list(analysis, ["HTTPRoute"], "", policies=True)] == []
+    assert relevance.relevant_gaps(analysis, [ROUTE]) == ()
+    assert [*relevance.gaps_in_list(analysis, ["HTTPRoute"], "", policies=True)] == []
 
 
 def test_below_a_gateway_are_the_namespaces_of_its_routes() -> None:
@@ -275,8 +269,8 @@ def test_below_a_gateway_are_the_namespaces_of_its_routes() -> None:
     route = build.route("echo", namespace="media", parents=[build.parent("edge", namespace="infra")])
     gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
     analysis = analyzed(gateway, route, definition("kind", "name"), complete=True, gaps=[HIDDEN])
-    assert relevant_gaps(analysis, [GATEWAY]) == ()
-    assert relevant_gaps(analysis, [GATEWAY], include_descendants=True) == (HIDDEN,)
+    assert relevance.relevant_gaps(analysis, [GATEWAY]) == ()
+    assert relevance.relevant_gaps(analysis, [GATEWAY], include_descendants=True) == (HIDDEN,)
 
 
 def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> None:
@@ -295,9 +289,9 @@ def test_policies_of_other_kinds_do_not_change_what_becomes_of_a_policy() -> Non
 def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
     read = replace(EVERYWHERE, besides=frozenset({"media"}))
     analysis = analyzed(complete=True, gaps=[read])
-    assert [*gaps_in_list(analysis, ["RetryPolicy"], "media")] == []
-    assert [*gaps_in_list(analysis, ["RetryPolicy"], "far")] == [read]
-    assert [*gaps_in_list(analysis, ["RetryPolicy"], "")] == [read]
+    assert [*relevance.gaps_in_list(analysis, ["RetryPolicy"], "media")] == []
+    assert [*relevance.gaps_in_list(analysis, ["RetryPolicy"], "far")] == [read]
+    assert [*relevance.gaps_in_list(analysis, ["RetryPolicy"], "")] == [read]
 
 
 @pytest.mark.parametrize(
@@ -317,13 +311,13 @@ def test_a_list_in_a_namespace_misses_what_could_not_be_read_there() -> None:
     ],
 )
 def test_all_of_a_kind_is_told_at_once(found: list[Gap], what: str) -> None:
-    (told,) = describe_gaps(analyzed(), found)
+    (told,) = relevance.describe_gaps(analyzed(), found)
     assert (told.what, told.gaps) == (what, tuple(found))
 
 
 def test_different_reasons_are_told_apart() -> None:
     others = (replace(HIDDEN, reason="no answer"), replace(HIDDEN, group="example.org"))
-    assert len([*describe_gaps(analyzed(), [HIDDEN, *others])]) == 3
+    assert len([*relevance.describe_gaps(analyzed(), [HIDDEN, *others])]) == 3
 
 
 @pytest.mark.parametrize(
@@ -349,21 +343,21 @@ def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject
     grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
     world = (build.gateway("edge", namespace="infra"), build.route("echo", namespace="media"), grant)
     analysis = analyzed(*world, build.service("echo", namespace="media"), complete=True, gaps=[gap])
-    assert relevant_gaps(analysis, [subject]) == ((gap,) if expected else ())
+    assert relevance.relevant_gaps(analysis, [subject]) == ((gap,) if expected else ())
 
 
 def test_one_object_of_the_hierarchy_that_is_hidden_leads_to_nothing_else() -> None:
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API, name="other")
     analysis = analyzed(build.gateway("edge", namespace="infra"), complete=True, gaps=[gap])
-    assert not may_lead_to(analysis, gap, [GATEWAY])
-    assert may_lead_to(analysis, replace(gap, name=""), [GATEWAY])
+    assert not relevance.may_lead_to(analysis, gap, [GATEWAY])
+    assert relevance.may_lead_to(analysis, replace(gap, name=""), [GATEWAY])
 
 
 def test_a_gap_in_one_namespace_closes_no_other() -> None:
     analysis = analyzed(complete=True, gaps=[HIDDEN, EVERYWHERE])
-    assert not is_closed_in(analysis, HIDDEN, {"media"})
-    assert is_closed_in(analysis, EVERYWHERE, {"media"})
-    assert not is_closed_in(analysis, EVERYWHERE, {"far"})
+    assert not relevance.is_closed_in(analysis, HIDDEN, {"media"})
+    assert relevance.is_closed_in(analysis, EVERYWHERE, {"media"})
+    assert not relevance.is_closed_in(analysis, EVERYWHERE, {"far"})
 
 
 def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
@@ -374,5 +368,5 @@ def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
 def test_routes_that_are_hidden_lead_to_backends_beside_them() -> None:
     gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API)
     analysis = analyzed(build.service("echo", namespace="media"), complete=True, gaps=[gap])
-    assert may_lead_to(analysis, gap, [build.ref("Service", "echo", "media", "")])
-    assert not may_lead_to(analysis, gap, [ROUTE])
+    assert relevance.may_lead_to(analysis, gap, [build.ref("Service", "echo", "media", "")])
+    assert not relevance.may_lead_to(analysis, gap, [ROUTE])

@@ -17,22 +17,7 @@ from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_routes
-from tests.build import (
-    backend,
-    gateway,
-    grant,
-    listener,
-    node,
-    parent,
-    policy,
-    ref,
-    resource,
-    route,
-    rule,
-    service,
-    snapshot,
-    target,
-)
+from tests import build
 from tests.questions.build import analyzed
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, headline, shown
@@ -51,19 +36,19 @@ LOCKING: Final = PolicyKindProfile(
     stanzas="none",
     security_fields=frozenset({"*"}),
 )
-SECRET: Final = resource("Secret", "k", group="")
-TWO_RULES: Final = route(
-    rules=[rule(backend(), name=name, matches=[{"path": {"value": f"/{name}"}}]) for name in ("a", "b")]
+SECRET: Final = build.resource("Secret", "k", group="")
+TWO_RULES: Final = build.route(
+    rules=[build.rule(build.backend(), name=name, matches=[{"path": {"value": f"/{name}"}}]) for name in ("a", "b")]
 )
 
 
 def locking(name: str = "p", to: str = "g", kind: str = "Gateway", section: str = "", **spec: object) -> Resource:
     found: dict[str, object] = {"key": {"name": "k"}, "lock": name, **spec}
-    return policy(name, target(to, kind, section), kind="LockPolicy", **found)  # type: ignore[arg-type]
+    return build.policy(name, build.target(to, kind, section), kind="LockPolicy", **found)  # type: ignore[arg-type]
 
 
 def world(*objects: Resource, profile: PolicyKindProfile = LOCKING, complete: bool = True) -> Analysis:
-    return analyzed(gateway(), TWO_RULES, service(), *objects, complete=complete, profiles=[profile])
+    return analyzed(build.gateway(), TWO_RULES, build.service(), *objects, complete=complete, profiles=[profile])
 
 
 def failing(analysis: Analysis) -> list[tuple[str, list[str], bool, str]]:
@@ -82,11 +67,11 @@ def test_every_route_below_the_target() -> None:
 def test_attachments_as_if_all_were_valid() -> None:
     """Those of the policies of one kind that make requests fail hold; every other one is as it is."""
     analysis = world(locking(), locking("q", "gone"))
-    found, lost = ref("LockPolicy", "p", group="example.com"), ref("LockPolicy", "q", group="example.com")
+    found, lost = build.ref("LockPolicy", "p", group="example.com"), build.ref("LockPolicy", "q", group="example.com")
     assert [each.state for each in analysis.attachments[found]] == ["policy invalid"]
     valid = AsIfValid(analysis.attachments, found.group_kind)
     assert [each.state for each in valid[found]] == ["attached"]
-    assert valid.to(ref("Gateway", "g")) == valid[found]
+    assert valid.to(build.ref("Gateway", "g")) == valid[found]
     assert valid[lost] == analysis.attachments[lost]
     other = AsIfValid(analysis.attachments, GroupKind("example.com", "Shed"))
     assert other[found] == analysis.attachments[found]
@@ -101,7 +86,7 @@ def test_what_counts_as_a_failure() -> None:
 
 
 def test_a_route_that_no_request_gets_to() -> None:
-    lost = route("lost", parents=[parent("gone")], rules=[rule(backend(), name="a")])
+    lost = build.route("lost", parents=[build.parent("gone")], rules=[build.rule(build.backend(), name="a")])
     assert failing(world(lost, locking("p", "lost", "HTTPRoute"))) == []
 
 
@@ -117,7 +102,7 @@ def test_policies_that_merge() -> None:
     """Fail requests whatever others set, since the whole of what is merged is looked at."""
     merging = replace(LOCKING, strategy=MergeStrategy.PATCH_DEFAULTS)
     nearer = locking("own", "r", "HTTPRoute", lock="other", key={"name": "other"})
-    other = resource("Secret", "other", group="")
+    other = build.resource("Secret", "other", group="")
     assert failing(world(locking(), nearer, other, profile=merging)) == [("r", ["a", "b"], True, "p")]
 
 
@@ -129,21 +114,25 @@ def test_where_a_kind_takes_effect_above_routes() -> None:
 
 def test_where_a_kind_takes_effect_below_routes() -> None:
     below = replace(LOCKING, policy_class="direct", effective_targets=(TargetLevel(SERVICE),), strategy=None)
-    split = route(
-        "split", rules=[rule(backend(), backend("t"), name="a"), rule(backend(), backend("t", weight=0), name="b")]
+    split = build.route(
+        "split",
+        rules=[
+            build.rule(build.backend(), build.backend("t"), name="a"),
+            build.rule(build.backend(), build.backend("t", weight=0), name="b"),
+        ],
     )
     on_service, on_other = (
-        policy(name, target(to, "Service", group=""), kind="LockPolicy", key={"name": "k"}, lock=name)
+        build.policy(name, build.target(to, "Service", group=""), kind="LockPolicy", key={"name": "k"}, lock=name)
         for name, to in (("p", "s"), ("q", "t"))
     )
-    found = failing(world(split, service("t"), on_service, profile=below))
+    found = failing(world(split, build.service("t"), on_service, profile=below))
     assert found == [("r", ["a", "b"], True, "p"), ("split", ["b"], False, "p")]
-    both = failing(world(split, service("t"), on_service, on_other, profile=below))
+    both = failing(world(split, build.service("t"), on_service, on_other, profile=below))
     assert both[1:] == [("split", ["a", "b"], True, "p"), ("split", ["a"], True, "q")]
 
 
 @pytest.mark.parametrize(
-    "subject", [node("HTTPRoute", "r"), node("Gateway", "g"), node("Gateway", "g", "http")], ids=str
+    "subject", [build.node("HTTPRoute", "r"), build.node("Gateway", "g"), build.node("Gateway", "g", "http")], ids=str
 )
 def test_describe_says_it_first(subject: object) -> None:
     described = describe(world(locking()), subject)  # type: ignore[arg-type]
@@ -156,13 +145,15 @@ def test_describe_says_it_first(subject: object) -> None:
 
 def test_describe_of_a_part() -> None:
     analysis = world(locking(), locking("own", "r", "HTTPRoute", "a", key=None))
-    assert headline(describe(analysis, node("HTTPRoute", "r"))).startswith("Some requests to HTTPRoute default/r get ")
-    assert describe(analysis, node("HTTPRoute", "r", "a")).failing == ()
-    other = route("s", rules=[rule(backend())])
+    assert headline(describe(analysis, build.node("HTTPRoute", "r"))).startswith(
+        "Some requests to HTTPRoute default/r get "
+    )
+    assert describe(analysis, build.node("HTTPRoute", "r", "a")).failing == ()
+    other = build.route("s", rules=[build.rule(build.backend())])
     two = world(locking("p", "r", "HTTPRoute"), locking("q", "s", "HTTPRoute"), other)
-    found = headline(describe(two, node("Gateway", "g")))
+    found = headline(describe(two, build.node("Gateway", "g")))
     assert found.startswith("All requests to 2 routes get an error response, since 2 policies are not valid. ")
-    assert "HTTPRoute default/r (b): LockPolicy" in shown(describe(analysis, node("HTTPRoute", "r")), "tree")
+    assert "HTTPRoute default/r (b): LockPolicy" in shown(describe(analysis, build.node("HTTPRoute", "r")), "tree")
 
 
 class TestBlastRadius:
@@ -176,7 +167,7 @@ class TestBlastRadius:
         assert answer.difference.effects == ()
         assert [(each.policy.name, each.without) for each in answer.referred_to_by] == [("p", "requests fail")]
         assert answer.changes
-        assert ref("HTTPRoute", "r").kind in {counted.kind for counted in answer.counts.kinds}
+        assert build.ref("HTTPRoute", "r").kind in {counted.kind for counted in answer.counts.kinds}
         text = shown(answer, "tree")
         assert "all of its requests get 500: LockPolicy default/p is not valid: Secret" in " ".join(text.split())
         assert "Policies that lose a target" not in text
@@ -184,8 +175,10 @@ class TestBlastRadius:
         VALIDATOR.validate(document_of(answer))
 
     def test_a_grant(self) -> None:
-        far = resource("Secret", "k", group="", namespace="far")
-        lets_in = grant(namespace="far", sources=[("example.com", "LockPolicy", "default")], targets=[("", "Secret")])
+        far = build.resource("Secret", "k", group="", namespace="far")
+        lets_in = build.grant(
+            namespace="far", sources=[("example.com", "LockPolicy", "default")], targets=[("", "Secret")]
+        )
         analysis = world(locking(key={"name": "k", "namespace": "far"}), far, lets_in)
         answer = blast_radius(analysis, lets_in.ref)
         assert "ends all traffic for HTTPRoute default/r (any hostname), since LockPolicy" in headline(answer)
@@ -197,8 +190,8 @@ class TestBlastRadius:
         (found,) = one_rule.difference.traffic.lost.some
         assert [(each.rule.section, each.failing, each.total) for each in found.failing] == [("a", 1, 1)]
         assert found.failing[0].message.startswith("LockPolicy default/p is not valid: Secret default/k")
-        two = gateway("two", listener("a"), listener("b", port=81))
-        there = route("t", rules=[rule(backend())], parents=[parent("two")])
+        two = build.gateway("two", build.listener("a"), build.listener("b", port=81))
+        there = build.route("t", rules=[build.rule(build.backend())], parents=[build.parent("two")])
         one_listener = blast_radius(world(two, there, locking(to="two", section="a"), SECRET), SECRET.ref)
         (found,) = one_listener.difference.traffic.lost.some
         assert [str(place) for place in found.lost] == ["Gateway default/two#a"]
@@ -206,14 +199,14 @@ class TestBlastRadius:
         assert ", since LockPolicy default/p becomes invalid" in headline(one_listener)
 
     def test_a_policy_that_comes_without_what_it_needs(self) -> None:
-        comes = diff(what_if(world(service("other")), applied=[locking()]))
+        comes = diff(what_if(world(build.service("other")), applied=[locking()]))
         assert [str(each.route) for each in comes.traffic.lost.all] == ["HTTPRoute default/r"]
-        goes = blast_radius(world(locking()), ref("LockPolicy", "p", group="example.com")).difference
+        goes = blast_radius(world(locking()), build.ref("LockPolicy", "p", group="example.com")).difference
         assert [str(each.route) for each in goes.traffic.gained.all] == ["HTTPRoute default/r"]
 
     def test_a_route_that_answers_nothing_anyway(self) -> None:
-        nowhere = route("r", rules=[rule(backend("gone"))])
-        state = snapshot(gateway(), nowhere, locking(), SECRET, complete=True)
+        nowhere = build.route("r", rules=[build.rule(build.backend("gone"))])
+        state = build.snapshot(build.gateway(), nowhere, locking(), SECRET, complete=True)
         answer = blast_radius(analyze(state, profiles=[LOCKING]), SECRET.ref)
         assert headline(answer).startswith(
             "Deleting Secret default/k makes LockPolicy default/p invalid (requests to HTTPRoute default/r fail "
@@ -223,12 +216,13 @@ class TestBlastRadius:
     def test_when_the_hierarchy_differs_too(self) -> None:
         need = replace(KEY, kinds=("Service",))
         answer = blast_radius(
-            world(locking(), service("k"), profile=replace(LOCKING, needs=(need,))), ref("Service", "k", group="")
+            world(locking(), build.service("k"), profile=replace(LOCKING, needs=(need,))),
+            build.ref("Service", "k", group=""),
         )
         assert "ends all traffic for HTTPRoute default/r" in headline(answer)
 
     def test_two_policies(self) -> None:
-        other = route("s", rules=[rule(backend())])
+        other = build.route("s", rules=[build.rule(build.backend())])
         analysis = world(locking("p", "r", "HTTPRoute"), locking("q", "s", "HTTPRoute"), other, SECRET)
         assert ", since 2 policies become invalid" in headline(blast_radius(analysis, SECRET.ref))
 
@@ -240,12 +234,12 @@ class TestBlastRadius:
         )
 
     def test_what_fails_already(self) -> None:
-        assert blast_radius(world(locking()), ref("Service", "s", group="")).difference.failing == ()
+        assert blast_radius(world(locking()), build.ref("Service", "s", group="")).difference.failing == ()
 
     def test_other_kinds_are_compared_as_ever(self) -> None:
         other = replace(LOCKING, group_kind=GroupKind("example.com", "ColorPolicy"), needs=(), when_invalid="ignored")
-        colours = policy("c", target("g"), colour="red", keyRef={"name": "k"})
-        state = snapshot(gateway(), TWO_RULES, service(), locking(), SECRET, colours, complete=True)
+        colours = build.policy("c", build.target("g"), colour="red", keyRef={"name": "k"})
+        state = build.snapshot(build.gateway(), TWO_RULES, build.service(), locking(), SECRET, colours, complete=True)
         answer = blast_radius(analyze(state, profiles=[LOCKING, other]), SECRET.ref)
         assert answer.difference.effects == ()
         assert "ColorPolicy default/c refers to it (keyRef)" not in shown(answer, "tree")
@@ -272,15 +266,15 @@ class TestGuesses:
         ],
     )
     def test_blast_radius(self, policies: int, first: str) -> None:
-        found = [policy(f"p{number}", target("g"), secretRef={"name": "k"}) for number in range(policies)]
+        found = [build.policy(f"p{number}", build.target("g"), secretRef={"name": "k"}) for number in range(policies)]
         answer = blast_radius(world(*found, SECRET, profile=self.plain), SECRET.ref)
         assert headline(answer).startswith(first)
         assert "seems to refer to it (spec.secretRef); what happens without it is not known" in shown(answer, "tree")
         assert answer.changes
 
     def test_with_a_namespace(self) -> None:
-        found = policy("p", target("g"), secretRef={"name": "k", "namespace": "far"})
-        far = resource("Secret", "k", group="", namespace="far")
-        answer = blast_radius(world(found, far, profile=self.plain), ref("Namespace", "far", group=""))
+        found = build.policy("p", build.target("g"), secretRef={"name": "k", "namespace": "far"})
+        far = build.resource("Secret", "k", group="", namespace="far")
+        answer = blast_radius(world(found, far, profile=self.plain), build.ref("Namespace", "far", group=""))
         assert "ColorPolicy default/p seems to refer to Secret far/k (spec.secretRef.name)" not in shown(answer, "tree")
         assert "ColorPolicy default/p seems to refer to Secret far/k (spec.secretRef)" in shown(answer, "tree")

@@ -6,22 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Json, Resource
-from kubectl_policy.questions.shared.reported import (
-    ReportedCondition,
-    ReportedEvent,
-    has_report,
-    reported_conditions,
-    reported_events,
-    status_entries,
-)
+from kubectl_policy.questions.shared import reported
 from tests import build
 from tests.build import resource
 
 
 def test_nothing_is_reported_without_a_status() -> None:
-    assert reported_conditions({}) == ()
-    assert reported_conditions({"status": "fine"}) == ()
-    assert reported_conditions({"status": {"conditions": [3], "parents": "x", "listeners": [None]}}) == ()
+    assert reported.reported_conditions({}) == ()
+    assert reported.reported_conditions({"status": "fine"}) == ()
+    assert reported.reported_conditions({"status": {"conditions": [3], "parents": "x", "listeners": [None]}}) == ()
 
 
 def test_every_condition_tells_what_it_is_about() -> None:
@@ -43,8 +36,8 @@ def test_every_condition_tells_what_it_is_about() -> None:
         },
     )
     raw = {**route.raw, "metadata": {"generation": 2}}
-    assert reported_conditions(raw) == tuple(
-        ReportedCondition(
+    assert reported.reported_conditions(raw) == tuple(
+        reported.ReportedCondition(
             type="Accepted",
             status="True",
             reason="Accepted",
@@ -65,7 +58,7 @@ def test_every_condition_tells_what_it_is_about() -> None:
 
 def test_the_places_of_a_status_keep_who_wrote_them_and_what_they_are_about() -> None:
     entry: dict[str, Json] = {"ancestorRef": {"name": "g"}, "controllerName": "c", "conditions": "none"}
-    own, ancestor = status_entries({"status": {"ancestors": [entry, 7]}})
+    own, ancestor = reported.status_entries({"status": {"ancestors": [entry, 7]}})
     assert (own.sort, own.controller, own.conditions) == ("object", "", ())
     assert (ancestor.sort, ancestor.controller, ancestor.conditions) == ("ancestor", "c", ())
     assert ancestor.reference == {"name": "g"}
@@ -81,9 +74,9 @@ def test_a_status_without_a_word_is_no_report() -> None:
         {"observedGeneration": 1},
     )
     for status in silent:
-        assert not has_report({"status": status})
-    assert has_report({"status": {"conditions": [{}]}})
-    assert has_report({"status": {"ancestors": [{}]}})
+        assert not reported.has_report({"status": status})
+    assert reported.has_report({"status": {"conditions": [{}]}})
+    assert reported.has_report({"status": {"ancestors": [{}]}})
 
 
 def test_a_generation_may_stand_beside_the_conditions() -> None:
@@ -93,7 +86,7 @@ def test_a_generation_may_stand_beside_the_conditions() -> None:
         "conditions": [{"type": "A"}, {"type": "B", "observedGeneration": 2}],
         "ancestors": [entry],
     }
-    found = reported_conditions({"metadata": {"generation": 2}, "status": status})
+    found = reported.reported_conditions({"metadata": {"generation": 2}, "status": status})
     assert [(one.type, one.seen, one.stale) for one in found] == [("A", 1, True), ("B", 2, False), ("A", None, False)]
 
 
@@ -117,7 +110,7 @@ def messages(*resources: Resource, uid: str = "") -> list[str]:
     if uid:
         gateway = build.resource("Gateway", "g", metadata={"name": "g", "namespace": "default", "uid": uid})
     index = build.index(gateway, *resources)
-    return [found.message for found in reported_events(index, build.ref("Gateway", "g"))]
+    return [found.message for found in reported.reported_events(index, build.ref("Gateway", "g"))]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +143,7 @@ def test_events_about_a_cluster_scoped_object_are_in_any_namespace() -> None:
     """An API server puts them into `default`."""
     about: Json = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "name": "public"}
     index = build.index(build.gateway_class(), event("e", about, message="x"))
-    assert [found.message for found in reported_events(index, build.ref("GatewayClass", "public"))] == ["x"]
+    assert [found.message for found in reported.reported_events(index, build.ref("GatewayClass", "public"))] == ["x"]
 
 
 def test_the_newest_event_is_last() -> None:
@@ -189,8 +182,8 @@ def test_an_event_of_either_group_is_read() -> None:
     )
     again = build.resource("Event", "e", group="events.k8s.io", regarding=GATEWAY, note="no address")
     index = build.index(old, new)
-    assert reported_events(index, build.ref("Gateway", "g")) == (
-        ReportedEvent(
+    assert reported.reported_events(index, build.ref("Gateway", "g")) == (
+        reported.ReportedEvent(
             type="Warning",
             reason="SYNC",
             from_="controller",
@@ -198,7 +191,7 @@ def test_an_event_of_either_group_is_read() -> None:
             count=188,
             last="2026-01-01T00:00:00Z",
         ),
-        ReportedEvent(
+        reported.ReportedEvent(
             type="Normal",
             reason="Ready",
             from_="example.com/controller",
@@ -212,6 +205,6 @@ def test_an_event_of_either_group_is_read() -> None:
 
 def test_an_event_without_anything_is_an_empty_one() -> None:
     index = build.index(event("e", type=1, reason=[], message={}, count="many", source="x"))
-    assert reported_events(index, build.ref("Gateway", "g")) == (
-        ReportedEvent(type="", reason="", from_="", message="", count=1, last=""),
+    assert reported.reported_events(index, build.ref("Gateway", "g")) == (
+        reported.ReportedEvent(type="", reason="", from_="", message="", count=1, last=""),
     )

@@ -21,19 +21,11 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficChanges,
     TrafficOneWay,
 )
+from kubectl_policy.render.changes import traffic
 from kubectl_policy.render.changes.headlines import diff_headline
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.text import diff_text, ending_section, first_lines
-from kubectl_policy.render.changes.traffic import (
-    behind_section,
-    ending_clauses,
-    keeping_clause,
-    list_line,
-    nodes_phrase,
-    routes_phrase,
-    traffic_sections,
-)
 from kubectl_policy.render.output.text import Line, Segment, View, to_text
 from tests import build
 from tests.render.changes.differences import POLICY, ROUTE, change, difference, routes, valued
@@ -189,7 +181,7 @@ def test_long_lists_are_cut() -> None:
     different = [change(field("lost", name=f"color{number}")) for number in range(13)]
     assert "  and 1 more change: --show-all\n" in shown(*different, view=TERMINAL)
     assert "more" not in shown(*different[:12], view=TERMINAL)
-    assert to_text([list_line([f"o{number}" for number in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
+    assert to_text([traffic.list_line([f"o{number}" for number in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
     lines = first_lines(range(14), lambda number: Line((Segment(str(number)),)), "route", TERMINAL)
     assert to_text(lines, 100).endswith("11\n  and 2 more routes: --show-all\n")
 
@@ -271,21 +263,21 @@ def losing(**parts: Any) -> StateDiff:  # noqa: ANN401
 
 
 def lost_text(state_diff: StateDiff, view: View | None = None) -> str:
-    return to_text(traffic_sections(state_diff, view or View()), 100)
+    return to_text(traffic.traffic_sections(state_diff, view or View()), 100)
 
 
 def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
-    return "; ".join(ending_clauses(TrafficOneWay(all=whole, some=some), ""))
+    return "; ".join(traffic.ending_clauses(TrafficOneWay(all=whole, some=some), ""))
 
 
 def test_who_is_hit() -> None:
     first, second = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
-    assert routes_phrase([first], "team") == "HTTPRoute default/one (hostname a.b, team us)"
-    assert routes_phrase([first, second], "e.io/team") == (
+    assert traffic.routes_phrase([first], "team") == "HTTPRoute default/one (hostname a.b, team us)"
+    assert traffic.routes_phrase([first, second], "e.io/team") == (
         "2 routes in namespace default (2 hostnames, any hostname on 1 route, teams them and us)"
     )
-    assert routes_phrase([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
-    assert routes_phrase([route("x", kind="TCPRoute")]) == "TCPRoute default/x"
+    assert traffic.routes_phrase([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
+    assert traffic.routes_phrase([route("x", kind="TCPRoute")]) == "TCPRoute default/x"
 
 
 @pytest.mark.parametrize(
@@ -318,10 +310,12 @@ def test_several_of_which_part_fails() -> None:
         "makes part of the requests fail for 2 routes in namespace default (hostname a.b)"
     )
     assert clauses(moved) == "ends part of the traffic for HTTPRoute default/m (hostname m.b)"
-    assert keeping_clause(TrafficOneWay(some=(moved,))) == ""
-    assert keeping_clause(TrafficOneWay(all=(route(),), some=(moved,))) == "; 1 route keeps another Gateway"
+    assert traffic.keeping_clause(TrafficOneWay(some=(moved,))) == ""
+    assert traffic.keeping_clause(TrafficOneWay(all=(route(),), some=(moved,))) == "; 1 route keeps another Gateway"
     same = replace(moved, kept=(build.node("Gateway", "g", "https"),))
-    assert keeping_clause(TrafficOneWay(all=(route(),), some=(moved, same))) == "; 2 routes keep another listener"
+    assert (
+        traffic.keeping_clause(TrafficOneWay(all=(route(),), some=(moved, same))) == "; 2 routes keep another listener"
+    )
 
 
 def test_a_line_for_each_route() -> None:
@@ -388,7 +382,7 @@ def test_what_is_gained() -> None:
     )
     gained = TrafficOneWay(all=(route("new", "a.b"),), some=gained_parts)
     state_diff = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))
-    assert to_text(traffic_sections(state_diff, View()), 100) == (
+    assert to_text(traffic.traffic_sections(state_diff, View()), 100) == (
         "\nGet traffic\n"
         "  HTTPRoute default/new   a.b   1 rule\n"
         "\nGet more traffic\n"
@@ -424,7 +418,7 @@ def test_what_ends_in_a_sentence_of_its_own() -> None:
 
 def test_behind_listeners() -> None:
     first = RouteBehind(route=build.ref("HTTPRoute", "r"), hostnames=("a.b",), listeners=(HERE,), owner="us")
-    assert to_text(behind_section([first], "team", View()), 100) == (
+    assert to_text(traffic.behind_section([first], "team", View()), 100) == (
         "\nThrough these listeners\n  HTTPRoute default/r   a.b   team us\n"
     )
 
@@ -432,6 +426,8 @@ def test_behind_listeners() -> None:
 def test_places() -> None:
     """Sections by their nouns, those of one object together."""
     rules = [build.node("HTTPRoute", "r", name) for name in ("rule[0]", "a", "b")]
-    assert nodes_phrase(rules) == "HTTPRoute default/r, rule[0] and rules a and b"
-    assert nodes_phrase([HERE, THERE]) == "Gateway default/g, listener http; Gateway default/other, listener web"
-    assert nodes_phrase([build.node("Gateway", "g")]) == "Gateway default/g"
+    assert traffic.nodes_phrase(rules) == "HTTPRoute default/r, rule[0] and rules a and b"
+    assert (
+        traffic.nodes_phrase([HERE, THERE]) == "Gateway default/g, listener http; Gateway default/other, listener web"
+    )
+    assert traffic.nodes_phrase([build.node("Gateway", "g")]) == "Gateway default/g"

@@ -14,19 +14,7 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin, Severity
 from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build
-from tests.render.lint.reports import (
-    CLEAN,
-    EVERYTHING,
-    GATEWAY,
-    LIVE,
-    LOST,
-    MISSING,
-    RULES,
-    SCOPE,
-    SMALL,
-    UNREADABLE,
-    target_not_found,
-)
+from tests.render.lint import reports
 from tests.render.lint.sarif import SARIF
 from tests.render.shown import shown
 
@@ -47,16 +35,16 @@ def run(report: Report) -> dict[str, Any]:
     return cast("dict[str, Any]", finding)
 
 
-def result(finding: Finding, report: Report = CLEAN) -> dict[str, Any]:
+def result(finding: Finding, report: Report = reports.CLEAN) -> dict[str, Any]:
     (found,) = run(replace(report, findings=(finding,)))["results"]
     return cast("dict[str, Any]", found)
 
 
 def test_small(snapshot: SnapshotAssertion) -> None:
-    assert shown(SMALL, "sarif") == snapshot
+    assert shown(reports.SMALL, "sarif") == snapshot
 
 
-@pytest.mark.parametrize("report", [CLEAN, SMALL, EVERYTHING])
+@pytest.mark.parametrize("report", [reports.CLEAN, reports.SMALL, reports.EVERYTHING])
 def test_it_has_what_github_requires(report: Report) -> None:
     """None of it empty; https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support."""
     document = cast("dict[str, Any]", lint_sarif(report))
@@ -89,24 +77,24 @@ def test_it_has_what_github_requires(report: Report) -> None:
 
 
 def test_nothing_is_an_empty_list() -> None:
-    assert run(CLEAN)["results"] == []
+    assert run(reports.CLEAN)["results"] == []
 
 
 def test_each_world_has_a_category() -> None:
-    assert run(CLEAN)["automationDetails"]["id"] == "kubectl-policy/lint/"
+    assert run(reports.CLEAN)["automationDetails"]["id"] == "kubectl-policy/lint/"
     assert (
-        run(replace(CLEAN, scope=replace(SCOPE, worlds=("prod",))))["automationDetails"]["id"]
+        run(replace(reports.CLEAN, scope=replace(reports.SCOPE, worlds=("prod",))))["automationDetails"]["id"]
         == "kubectl-policy/lint/prod/"
     )
 
 
 def test_rules_about_security_are_marked() -> None:
-    guard = RULES[1]
+    guard = reports.RULES[1]
     scores: dict[Severity, str] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
     for severity, score in scores.items():
-        rule = run(replace(CLEAN, rules=(replace(guard, severity=severity),)))["tool"]["driver"]["rules"][0]
+        rule = run(replace(reports.CLEAN, rules=(replace(guard, severity=severity),)))["tool"]["driver"]["rules"][0]
         assert rule["properties"]["security-severity"] == score
-    assert run(CLEAN)["tool"]["driver"]["rules"][1]["properties"]["tags"] == [
+    assert run(reports.CLEAN)["tool"]["driver"]["rules"][1]["properties"]["tags"] == [
         "gateway-api",
         "policy-effects",
         "security",
@@ -114,12 +102,14 @@ def test_rules_about_security_are_marked() -> None:
 
 
 def test_a_rule_of_another_kind_has_no_subject() -> None:
-    rule = Rule("X1", "error", target_not_found)
-    assert run(replace(CLEAN, rules=(rule,)))["tool"]["driver"]["rules"][0]["properties"]["tags"] == ["gateway-api"]
+    rule = Rule("X1", "error", reports.target_not_found)
+    assert run(replace(reports.CLEAN, rules=(rule,)))["tool"]["driver"]["rules"][0]["properties"]["tags"] == [
+        "gateway-api"
+    ]
 
 
 def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
-    findings = result(LOST)
+    findings = result(reports.LOST)
     assert findings["message"]["text"] == (
         "HTTPRoute shop/storefront: jwt.providers is lost for rule api. "
         "See [Gateway infra/public](1), spec.listeners[0]: the listener. "
@@ -129,7 +119,7 @@ def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
     assert (first["id"], first["physicalLocation"]["artifactLocation"]["uri"]) == (1, "infra/gw.yaml")
     assert "physicalLocation" not in second
     assert second["logicalLocations"][0]["fullyQualifiedName"].endswith("/infra/jwt")
-    plain = result(replace(LOST, related=(Related(object=GATEWAY),)))
+    plain = result(replace(reports.LOST, related=(Related(object=reports.GATEWAY),)))
     assert plain["message"]["text"].endswith(" See Gateway infra/public.")
     assert "message" not in plain["relatedLocations"][0]
 
@@ -137,7 +127,7 @@ def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
 def test_no_name_is_a_link() -> None:
     odd = build.ref("Gateway", "a](2)[b", "infra")
     related = Related(object=odd, words="[x](https://example.com)", origin=LINE)
-    text = result(replace(LOST, message="[x](1)", related=(related,)))["message"]["text"]
+    text = result(replace(reports.LOST, message="[x](1)", related=(related,)))["message"]["text"]
     assert text == (
         "HTTPRoute shop/storefront: [x] (1). See [Gateway infra/a\\] (2)\\[b](1): [x] (https://example.com)."
     )
@@ -145,28 +135,31 @@ def test_no_name_is_a_link() -> None:
 
 def test_what_is_in_no_file_has_a_place_all_the_same() -> None:
     """Without one GitHub shows nothing; and the fingerprint that it makes of files by itself."""
-    findings = result(LIVE)
+    findings = result(reports.LIVE)
     assert findings["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "kind-dev/infra/Gateway/public"
     assert findings["partialFingerprints"].keys() == {"finding/v1", "primaryLocationLineHash"}
-    assert result(MISSING)["partialFingerprints"].keys() == {"finding/v1"}
-    assert "logicalLocations" not in result(UNREADABLE)["locations"][0]
+    assert result(reports.MISSING)["partialFingerprints"].keys() == {"finding/v1"}
+    assert "logicalLocations" not in result(reports.UNREADABLE)["locations"][0]
 
 
 def test_what_is_new_is_marked() -> None:
-    assert result(MISSING, replace(CLEAN, scope=replace(SCOPE, since="main")))["baselineState"] == "new"
-    assert "baselineState" not in result(MISSING)
+    assert (
+        result(reports.MISSING, replace(reports.CLEAN, scope=replace(reports.SCOPE, since="main")))["baselineState"]
+        == "new"
+    )
+    assert "baselineState" not in result(reports.MISSING)
 
 
 def test_the_region_is_what_the_line_holds() -> None:
     """Where its text is known; of GitHub, only whole lines of a difference are annotated."""
-    report = replace(CLEAN, checkout=Checkout(texts={LINE: "      name: größe  "}))
+    report = replace(reports.CLEAN, checkout=Checkout(texts={LINE: "      name: größe  "}))
     region = {"startLine": 14, "startColumn": 7, "endLine": 14, "endColumn": 18}
-    assert result(MISSING, report)["locations"][0]["physicalLocation"]["region"] == region
+    assert result(reports.MISSING, report)["locations"][0]["physicalLocation"]["region"] == region
 
 
 def test_a_value_can_be_replaced_by_a_program() -> None:
-    report = replace(CLEAN, checkout=Checkout(texts={LINE: "      name: checkot"}))
-    (fix,) = result(MISSING, report)["fixes"]
+    report = replace(reports.CLEAN, checkout=Checkout(texts={LINE: "      name: checkot"}))
+    (fix,) = result(reports.MISSING, report)["fixes"]
     assert fix["description"]["text"] == "did you mean checkout?"
     (change,) = fix["artifactChanges"]
     (replacement,) = change["replacements"]
@@ -174,20 +167,20 @@ def test_a_value_can_be_replaced_by_a_program() -> None:
         "deletedRegion": {"startLine": 14, "startColumn": 13, "endLine": 14, "endColumn": 20},
         "insertedContent": {"text": "checkout"},
     }
-    assert "fixes" not in result(MISSING)
-    assert "fixes" not in result(replace(MISSING, fix=Fix(words="think")), report)
+    assert "fixes" not in result(reports.MISSING)
+    assert "fixes" not in result(replace(reports.MISSING, fix=Fix(words="think")), report)
 
 
 def test_more_than_github_takes_is_left_out() -> None:
-    many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MAX_RESULTS))
-    document = cast("dict[str, Any]", lint_sarif(replace(CLEAN, findings=(*many, MISSING))))
+    many = tuple(replace(reports.LOST, related=(), field=f"f{number}") for number in range(MAX_RESULTS))
+    document = cast("dict[str, Any]", lint_sarif(replace(reports.CLEAN, findings=(*many, reports.MISSING))))
     findings = document["runs"][0]
     assert len(findings["results"]) == MAX_RESULTS
     assert findings["results"][0]["level"] == "error"
     (said,) = findings["invocations"][0]["toolExecutionNotifications"]
     assert said["message"]["text"] == "Left out, as GitHub takes 25,000 results: 1 finding"
     others = tuple(Related(object=build.ref("Service", f"s{number}"), origin=LINE) for number in range(200))
-    long = result(replace(LOST, message="m" * 9_999, related=others))
+    long = result(replace(reports.LOST, message="m" * 9_999, related=others))
     assert len(long["relatedLocations"]) == MAX_LOCATIONS
     assert len(long["message"]["text"].partition(". ")[0]) == MAX_MESSAGE
 
@@ -195,13 +188,13 @@ def test_more_than_github_takes_is_left_out() -> None:
         return iter(())
 
     verbose.__doc__ = f"{'s' * 2_000}\n\n{'e' * 2_000}"
-    rule = run(replace(CLEAN, rules=(Rule("GWP1001", "error", verbose),)))["tool"]["driver"]["rules"][0]
+    rule = run(replace(reports.CLEAN, rules=(Rule("GWP1001", "error", verbose),)))["tool"]["driver"]["rules"][0]
     assert len(rule["shortDescription"]["text"]) == len(rule["fullDescription"]["text"]) == MAX_DESCRIPTION
 
 
 def test_what_could_not_be_checked_is_a_notification() -> None:
-    findings = run(EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
+    findings = run(reports.EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
     assert [finding["level"] for finding in findings] == ["warning", "note"]
     assert findings[1]["associatedRule"] == {"id": "GWP1001"}
     assert findings[1]["locations"][0]["physicalLocation"]["region"]["startLine"] == 22
-    assert len(run(EVERYTHING)["results"]) == len(EVERYTHING.findings)
+    assert len(run(reports.EVERYTHING)["results"]) == len(reports.EVERYTHING.findings)
