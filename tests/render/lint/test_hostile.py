@@ -17,8 +17,7 @@ from kubectl_policy.render.lint.github import github_summary
 from kubectl_policy.render.output.escape import escape_commands, has_commands
 from kubectl_policy.render.output.formats import FORMATS
 from kubectl_policy.render.output.text import View
-from tests.render.lint.reports import EVERYTHING, HOSTILE, hostile
-from tests.render.lint.sarif import SARIF
+from tests.render.lint.reports import EVERYTHING, HOSTILE, SARIF, hostile
 from tests.render.schema import VALIDATOR
 from tests.render.shown import shown
 

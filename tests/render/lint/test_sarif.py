@@ -15,7 +15,6 @@ from kubectl_policy.model import Origin, Severity
 from kubectl_policy.render.lint.sarif import MAX_DESCRIPTION, MAX_LOCATIONS, MAX_MESSAGE, MAX_RESULTS, lint_sarif
 from tests import build
 from tests.render.lint import reports
-from tests.render.lint.sarif import SARIF
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ LINE = Origin("shop.yaml", 14)
 def run(report: Report) -> dict[str, Any]:
     """The only run of a document that is valid."""
     document = cast("dict[str, Any]", lint_sarif(report))
-    SARIF.validate(document)
+    reports.SARIF.validate(document)
     (finding,) = document["runs"]
     return cast("dict[str, Any]", finding)
 
