@@ -10,7 +10,7 @@ from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import PolicyKindProfile
-from tests.lint.rule_worlds import snapshot_of
+from tests.lint.rule_worlds import document, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,22 +26,11 @@ CORS = 'cors: {allowOrigins: ["https://www.example.com"]}'
 def gateway(name: str = "public", controller: str = ENVOY, listeners: Sequence[str] = ("http",)) -> str:
     """A Gateway in namespace infra for routes of all namespaces, and its class."""
     each = "".join(
-        f"    - {{name: {listener}, port: {port}, protocol: HTTP, allowedRoutes: {{namespaces: {{from: All}}}}}}\n"
+        f"\n    - {{name: {listener}, port: {port}, protocol: HTTP, allowedRoutes: {{namespaces: {{from: All}}}}}}"
         for port, listener in enumerate(listeners, 80)
     )
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {{name: ours}}
-spec: {{controllerName: {controller}}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {{name: {name}, namespace: infra}}
-spec:
-  gatewayClassName: ours
-  listeners:
-{each}"""
+    of_class = document("GatewayClass", "ours", f"{{controllerName: {controller}}}", namespace="")
+    return of_class + document("Gateway", name, f"\n  gatewayClassName: ours\n  listeners:{each}", namespace="infra")
 
 
 def route(  # noqa: PLR0913 (as a builder is read by its keywords)
@@ -58,25 +47,18 @@ def route(  # noqa: PLR0913 (as a builder is read by its keywords)
     """An HTTPRoute with one rule, `all`; `rule` is more of it, in flow style."""
     parent = f"name: {gateway}, namespace: infra" + (f", sectionName: {section}" if section else "")
     more = f", {rule}" if rule else ""
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
-spec:
-  parentRefs: [{{{parent}}}]
-  hostnames: ["{hostname or f"{name}.example.com"}"]
-  rules: [{{name: all, backendRefs: [{{name: {backend}, port: 80}}]{more}}}]
-"""
+    spec = (
+        f"\n  parentRefs: [{{{parent}}}]"
+        f'\n  hostnames: ["{hostname or f"{name}.example.com"}"]'
+        f"\n  rules: [{{name: all, backendRefs: [{{name: {backend}, port: 80}}]{more}}}]"
+    )
+    return document("HTTPRoute", name, spec, namespace=namespace, meta=f", labels: {{{labels}}}")
 
 
 def service(name: str = "cart", namespace: str = "shop", labels: str = "") -> str:
     """A Service with one port, http."""
-    return f"""---
-apiVersion: v1
-kind: Service
-metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
-spec: {{ports: [{{name: http, port: 80}}]}}
-"""
+    ports = "{ports: [{name: http, port: 80}]}"
+    return document("Service", name, ports, version="v1", namespace=namespace, meta=f", labels: {{{labels}}}")
 
 
 # The API versions of the kinds that are not of Envoy Gateway.
@@ -105,12 +87,10 @@ def policy(  # noqa: PLR0913 (as above)
     age = f", creationTimestamp: {created}" if created else ""
     reference = f'{{group: "{of_group}", kind: {of}, name: {called}{narrow}}}'
     references = f"targetRef: {reference}" if version.startswith("kuadrant.io") else f"targetRefs: [{reference}]"
-    return f"""---
-apiVersion: {version}
-kind: {kind}
-metadata: {{name: {name or called}, namespace: {namespace}{age}, labels: {{{labels}}}}}
-spec: {{{", ".join(filter(None, (references, spec)))}}}
-"""
+    spec = f"{{{', '.join(filter(None, (references, spec)))}}}"
+    return document(
+        kind, name or called, spec, version=version, namespace=namespace, meta=f"{age}, labels: {{{labels}}}"
+    )
 
 
 traffic: Final = partial(policy, "BackendTrafficPolicy")
@@ -131,16 +111,16 @@ def retrying(target: str, times: int) -> str:
 
 def definition(kind: str, label: str) -> str:
     """The definition of a kind of example.io that no profile knows."""
-    return f"""---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {kind.lower()}s.example.io, labels: {{gateway.networking.k8s.io/policy: {label}}}}}
-spec:
-  group: example.io
-  scope: Namespaced
-  names: {{kind: {kind}, plural: {kind.lower()}s}}
-  versions: [{{name: v1, served: true, storage: true}}]
-"""
+    plural = f"{kind.lower()}s"
+    return document(
+        "CustomResourceDefinition",
+        f"{plural}.example.io",
+        f"{{group: example.io, scope: Namespaced, names: {{kind: {kind}, plural: {plural}}}, "
+        "versions: [{name: v1, served: true, storage: true}]}",
+        version="apiextensions.k8s.io/v1",
+        namespace="",
+        meta=f", labels: {{gateway.networking.k8s.io/policy: {label}}}",
+    )
 
 
 def limits(name: str, number: int) -> str:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-API: Final = "apiVersion: gateway.networking.k8s.io/v1"
+from tests.lint.rule_worlds import document
+
 HTTP: Final = "{name: http, port: 80, protocol: HTTP}"
 HTTPS: Final = "{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: shop-tls}]}}"
 
 
 def gateway(*listeners: str, name: str = "public", spec: str = "", meta: str = "", status: str = "") -> str:
     """A Gateway in namespace shop; listeners are in flow style, and so are more of the spec and of the metadata."""
-    return f"""---
-{API}
-kind: Gateway
-metadata: {{name: {name}, namespace: shop{meta}}}
-spec: {{gatewayClassName: public, listeners: [{", ".join(listeners or (HTTP,))}]{spec}}}
-status: {{{status}}}
-"""
+    fields = f"{{gatewayClassName: public, listeners: [{', '.join(listeners or (HTTP,))}]{spec}}}"
+    return document("Gateway", name, fields, meta=meta, rest=f"status: {{{status}}}\n")
 
 
 def listener_set(*listeners: str, name: str = "more", meta: str = "", parent: str = "public") -> str:
     """A ListenerSet in namespace shop."""
-    return f"""---
-{API}
-kind: ListenerSet
-metadata: {{name: {name}, namespace: shop{meta}}}
-spec: {{parentRef: {{name: {parent}}}, listeners: [{", ".join(listeners)}]}}
-"""
+    spec = f"{{parentRef: {{name: {parent}}}, listeners: [{', '.join(listeners)}]}}"
+    return document("ListenerSet", name, spec, meta=meta)
 
 
 def route(
@@ -40,12 +32,8 @@ def route(
 ) -> str:
     """A route in namespace shop; rules are in flow style, and what else is given is of its metadata."""
     more = "".join(f", {key}: {value}" for key, value in meta.items())
-    return f"""---
-{API}
-kind: {kind}
-metadata: {{name: {name}, namespace: shop{more}}}
-spec: {{parentRefs: [{{{parent}}}], hostnames: [{hosts}], rules: [{", ".join(rules or ("{}",))}]}}
-"""
+    spec = f"{{parentRefs: [{{{parent}}}], hostnames: [{hosts}], rules: [{', '.join(rules or ('{}',))}]}}"
+    return document(kind, name, spec, meta=more)
 
 
 def path(value: str, sort: str = "PathPrefix", more: str = "") -> str:

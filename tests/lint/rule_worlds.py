@@ -1,32 +1,78 @@
-"""The worlds of rules: of each rule one in which it finds something, and one in which what was wrong is put right.
+"""Worlds of rules: of objects that are built, of manifests, and of each rule a wrong one and one that is put right.
 
-Both are in `worlds/NAME.yaml`, the wrong one first, then the other one below a line `# right`. What rules about changes
-compare both with stands before them, above a line `# after`.
+The last two are in `worlds/NAME.yaml`, the wrong one first, then the other one below a line `# right`. What rules
+about changes compare both with stands before them, above a line `# after`.
 """
 
 from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy import InputOptions, analyze, load_manifests
+from kubectl_policy import InputOptions, PolicyKindProfile, analyze, load_manifests
 from kubectl_policy.comparison import StateComparison, compare
 from kubectl_policy.lint.checking import findings_in, suppress, unused_in
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings, Requirement
-from kubectl_policy.model import Diagnostic, Gap, Json, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, Origin, Resource, Snapshot
+from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.snapshot import Permission
 from kubectl_policy.profiles.reading import read
+from tests import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
+
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+OURS: Final = "example.com/gateway"
+CLASS: Final = build.gateway_class()
+GATEWAY: Final = build.gateway()
+ROUTE: Final = build.route("r")
+# Something that attaches, and to which requests come.
+SERVED: Final = (CLASS, GATEWAY, ROUTE, build.service())
+TO_ROUTE: Final = build.target("r", "HTTPRoute")
+
+
+def known(kind: str = "ColorPolicy", *, direct: bool = False, **choices: Any) -> PolicyKindProfile:  # noqa: ANN401 (of any type)
+    """The profile of a kind of `example.com`; it is inherited, and targets anything, unless told otherwise."""
+    return PolicyKindProfile(GroupKind("example.com", kind), "direct" if direct else "inherited", "profile", **choices)
+
+
+def kinds(*names: str) -> frozenset[GroupKind]:
+    """Kinds of Gateway API, or of the core for a Service."""
+    return frozenset(GroupKind("" if name == "Service" else GATEWAY_API, name) for name in names)
+
+
+def checked(
+    rule: Rule,
+    *resources: Resource,
+    profiles: Sequence[PolicyKindProfile] = (),
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> list[Finding]:
+    """What a rule finds in a world."""
+    snapshot = build.snapshot(*resources, complete=complete, gaps=gaps)
+    findings = rule.check(LintWorld(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
+    return list({finding.key: finding for finding in findings}.values())
+
+
+def said(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+    """Where findings are, and what they say; of unknown ones, with a question mark."""
+    return [(finding.field, finding.message if finding.certain else f"? {finding.message}") for finding in findings]
+
+
+def verdicts(findings: Iterable[Finding]) -> list[bool]:
+    """Whether each of some findings is certain."""
+    return [finding.certain for finding in findings]
+
 
 _WORLDS: Final = Path(__file__).with_name("worlds")
 _MARK: Final = "# right\n"
@@ -55,6 +101,21 @@ def world_before(rule: Rule) -> str:
 
 def _world(rule: Rule) -> str:
     return (_WORLDS / f"{rule.name}.yaml").read_text()
+
+
+def document(  # noqa: PLR0913 (as a builder is read by its keywords)
+    kind: str,
+    name: str,
+    spec: str,
+    *,
+    version: str = "gateway.networking.k8s.io/v1",
+    namespace: str = "shop",
+    meta: str = "",
+    rest: str = "",
+) -> str:
+    """A manifest; `meta` is more of its metadata, in flow style, and `rest` what stands behind its spec."""
+    home = f", namespace: {namespace}" if namespace else ""
+    return f"---\napiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}{home}{meta}}}\nspec: {spec}\n{rest}"
 
 
 def snapshot_of(manifests: str, *, complete: bool = False) -> Snapshot:

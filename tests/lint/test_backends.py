@@ -18,7 +18,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.profiles.controllers import DelegationProfile
 from tests import build, delegation
-from tests.lint.policy_worlds import checked, known, said, verdicts
+from tests.lint.rule_worlds import checked, known, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,28 +9,20 @@ import pytest
 from kubectl_policy.lint.rules.certificates import cert_ref_missing, wildcard_depth
 from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTPS, gateway, listener_set, route
+from tests.lint.rule_worlds import document
 
-KEY_PAIR: Final = """---
-apiVersion: v1
-kind: Secret
-metadata: {name: shop-tls, namespace: NAMESPACE}
-type: kubernetes.io/tls
-"""
 ISSUER: Final = ", annotations: {cert-manager.io/cluster-issuer: letsencrypt}"
 
 
 def secret(namespace: str = "shop") -> str:
     """The Secret shop-tls; its body is not there to be read."""
-    return KEY_PAIR.replace("NAMESPACE", namespace)
+    return document("Secret", "shop-tls", "{}", version="v1", namespace=namespace, rest="type: kubernetes.io/tls\n")
 
 
 def certificate(*names: str, common: str = "", kept_in: str = "shop-tls") -> str:
-    return f"""---
-apiVersion: cert-manager.io/v1
-kind: Certificate
-metadata: {{name: "{kept_in}", namespace: shop}}
-spec: {{secretName: {kept_in}, commonName: "{common}", dnsNames: [{", ".join(f'"{name}"' for name in names)}]}}
-"""
+    every = ", ".join(f'"{name}"' for name in names)
+    spec = f'{{secretName: {kept_in}, commonName: "{common}", dnsNames: [{every}]}}'
+    return document("Certificate", kept_in, spec, version="cert-manager.io/v1")
 
 
 def tls(hostname: str = "*.example.com", refs: str = "{name: shop-tls}", name: str = "https", mode: str = "") -> str:

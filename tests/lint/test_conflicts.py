@@ -45,7 +45,7 @@ from tests.lint.policy_manifests import (
     service,
     traffic,
 )
-from tests.lint.rule_worlds import right_world, snapshot_of
+from tests.lint.rule_worlds import document, right_world, snapshot_of
 
 OLD: Final = "2026-01-01T00:00:00Z"
 NEW: Final = "2026-02-01T00:00:00Z"
@@ -109,16 +109,12 @@ def test_without_dates_it_is_not_told_which_one() -> None:
 
 
 def test_it_is_one_finding_for_several_targets() -> None:
-    both = "targetSelectors: [{kind: HTTPRoute, matchLabels: {tier: web}}]"
+    spec = f"{{targetSelectors: [{{kind: HTTPRoute, matchLabels: {{tier: web}}}}], {JWT}}}"
+    version = "gateway.envoyproxy.io/v1alpha1"
     manifests = gateway() + service()
     manifests += "".join(route(name, labels="tier: web") for name in ("cart", "search", "admin"))
     named = "".join(
-        f"""---
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {{name: {name}, namespace: shop, creationTimestamp: "{created}"}}
-spec: {{{both}, {JWT}}}
-"""
+        document("SecurityPolicy", name, spec, version=version, meta=f', creationTimestamp: "{created}"')
         for name, created in (("old", OLD), ("new", NEW))
     )
     (finding,) = check(same_target_conflict, manifests, named)

@@ -16,7 +16,7 @@ from kubectl_policy.lint.rules.policies import target_references, targets, unrea
 from kubectl_policy.lint.rules.policies.failures import Concern, Failure
 from kubectl_policy.lint.settings import LintSettings
 from tests import build
-from tests.lint.policy_worlds import CLASS, GATEWAY, kinds, known
+from tests.lint.rule_worlds import CLASS, GATEWAY, kinds, known
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 # What rules of other groups find: what policies refer to beside their targets.

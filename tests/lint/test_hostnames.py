@@ -14,7 +14,7 @@ from kubectl_policy.lint.rules.routes.hostnames import (
     http_grpc_same_host,
 )
 from tests import build
-from tests.lint.policy_worlds import checked, said, verdicts
+from tests.lint.rule_worlds import checked, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -35,7 +35,7 @@ from tests.lint.policy_manifests import (
     service,
     traffic,
 )
-from tests.lint.rule_worlds import snapshot_of
+from tests.lint.rule_worlds import document, snapshot_of
 
 MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
 
@@ -180,12 +180,8 @@ def test_policies_that_all_apply_protect_as_well() -> None:
     guard = policy(
         "WAFPolicy", "HTTPRoute/one", "type: HTTP, policySource: {httpSource: {url: 'https://example.com/waf'}}"
     )
-    proxy = """---
-apiVersion: gateway.nginx.org/v1alpha2
-kind: NginxProxy
-metadata: {name: waf, namespace: infra}
-spec: {waf: {enable: true}}
-"""
+    version = "gateway.nginx.org/v1alpha2"
+    proxy = document("NginxProxy", "waf", "{waf: {enable: true}}", version=version, namespace="infra")
     world = gateway(controller="gateway.nginx.org/nginx-gateway-controller") + route("one") + route("two") + service()
     world = world.replace(
         "  listeners:",

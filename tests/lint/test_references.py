@@ -25,7 +25,7 @@ from kubectl_policy.model import GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles.needs import RequiredObject
 from tests import build
-from tests.lint.policy_worlds import SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+from tests.lint.rule_worlds import SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Requirements of the config file, reach of policies, and their owners."""
+"""Requirements of the config file, reach of policies, their owners, and what a change makes worse."""
 
 from __future__ import annotations
 
@@ -7,56 +7,42 @@ from typing import Final
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.comparison import compare
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rules.requirements import cross_team_influence, owner_label_missing, wide_blast_radius
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.profiles.reading import problems as problems_of
 from tests.lint.policy_manifests import check, gateway, limits, policy, rate, retrying, route, said, service
-from tests.lint.rule_worlds import lint, requiring, snapshot_of
+from tests.lint.rule_worlds import document, lint, requiring, snapshot_of
 
-HEAD: Final = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: public, namespace: shop, labels: {tier: edge}}
-spec:
-  gatewayClassName: eg
-  listeners:
-    - {name: http, protocol: HTTP, port: 80}
-    - {name: other, protocol: HTTP, port: 81}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: cart, namespace: shop, labels: {tier: public}}
-spec:
-  parentRefs: [{name: public}]
-  hostnames: [shop.example.com]
-  rules:
-    - {name: read, matches: [{method: GET}], backendRefs: [{name: cart, port: 80}]}
-    - {name: write, backendRefs: [{name: cart, port: 80}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: cart, namespace: shop}
-spec: {ports: [{port: 80}]}
-"""
+HEAD: Final = (
+    document("GatewayClass", "eg", "{controllerName: gateway.envoyproxy.io/gatewayclass-controller}", namespace="")
+    + document(
+        "Gateway",
+        "public",
+        "{gatewayClassName: eg, listeners: [{name: http, protocol: HTTP, port: 80}, "
+        "{name: other, protocol: HTTP, port: 81}]}",
+        meta=", labels: {tier: edge}",
+    )
+    + document(
+        "HTTPRoute",
+        "cart",
+        "{parentRefs: [{name: public}], hostnames: [shop.example.com], rules: ["
+        "{name: read, matches: [{method: GET}], backendRefs: [{name: cart, port: 80}]}, "
+        "{name: write, backendRefs: [{name: cart, port: 80}]}]}",
+        meta=", labels: {tier: public}",
+    )
+    + document("Service", "cart", "{ports: [{port: 80}]}", version="v1")
+)
 JWT: Final = '{providers: [{name: acme, remoteJWKS: {uri: "https://login.example.com/keys"}}]}'
 
 
 def envoy_policy(kind: str, spec: str, target: str = "Gateway", name: str = "public", section: str = "") -> str:
     of = f", sectionName: {section}" if section else ""
-    return f"""---
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: {kind}
-metadata: {{name: {target.lower()}-{section or name}, namespace: shop}}
-spec:
-  targetRefs: [{{group: gateway.networking.k8s.io, kind: {target}, name: {name}{of}}}]
-  {spec}
-"""
+    reference = f"{{group: gateway.networking.k8s.io, kind: {target}, name: {name}{of}}}"
+    called = f"{target.lower()}-{section or name}"
+    fields = f"\n  targetRefs: [{reference}]\n  {spec}"
+    return document(kind, called, fields, version="gateway.envoyproxy.io/v1alpha1")
 
 
 TIMEOUT: Final = "timeout: {http: {requestTimeout: 60s}}"
@@ -315,3 +301,97 @@ def test_somebody_should_own_a_policy() -> None:
         False,
         "has no label or annotation team, and Namespace shop was not read",
     )
+
+
+SECURED: Final = HEAD + envoy_policy("SecurityPolicy", f"jwt: {JWT}")
+OPENED: Final = envoy_policy(
+    "SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart"
+)
+
+
+def worse(before: str, after: str) -> list[tuple[str, str, str, bool]]:
+    """What the rules about changes find: the rule, the subject, the message, and whether that is certain."""
+    return [
+        (finding.rule, str(finding.subject or ""), finding.message, finding.certain)
+        for finding in worsened(before, after)
+    ]
+
+
+def worsened(before: str, after: str) -> list[Finding]:
+    comparison = compare(snapshot_of(before), snapshot_of(after))
+    every = lint(comparison.after, LintSettings(selected=("GWP91",)), comparison=comparison)
+    return [finding for finding in every if finding.rule.startswith("GWP91")]
+
+
+def test_what_is_the_same_is_no_worse() -> None:
+    assert worse(SECURED, SECURED) == []
+    assert worse(HEAD, SECURED) == []
+    assert worse(TIMED, HEAD) == []
+
+
+def test_without_a_state_before_nothing_is_worse() -> None:
+    assert lint(compare(snapshot_of(HEAD), snapshot_of(HEAD)).after, LintSettings(selected=("GWP91",))) == ()
+
+
+def test_a_nearer_policy_that_takes_a_token_away() -> None:
+    first, second = worsened(SECURED, SECURED + OPENED)
+    assert (first.rule, first.certain) == ("GWP9101", True)
+    assert str(first.subject) == "HTTPRoute shop/cart"
+    assert first.message.startswith("jwt.providers")
+    assert "of SecurityPolicy is lost for " in first.message
+    assert [(str(related.object), related.words, related.origin is not None) for related in first.related] == [
+        ("SecurityPolicy shop/gateway-public", "set it before", True)
+    ]
+    assert (second.rule, str(second.subject)) == ("GWP9103", "SecurityPolicy shop/gateway-public")
+    assert second.message == (
+        "had an effect before (Enforced) and no longer has one (Overridden): "
+        "SecurityPolicy shop/httproute-cart now overrides it"
+    )
+
+
+def test_a_token_of_somebody_else() -> None:
+    other = SECURED.replace("https://login.example.com/keys", "https://evil.example.net/keys")
+    ((rule, subject, message, certain),) = worse(SECURED, other)
+    assert (rule, subject, certain) == ("GWP9101", "SecurityPolicy shop/gateway-public", True)
+    assert "has another value for " in message
+
+
+def test_a_policy_that_is_deleted() -> None:
+    assert [(rule, subject) for rule, subject, *_ in worse(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
+
+
+def test_a_route_that_gets_no_requests_any_more() -> None:
+    elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
+    assert worse(HEAD, elsewhere) == [
+        ("GWP9102", "HTTPRoute shop/cart", "gets fewer requests than before (hostnames shop.example.com)", True)
+    ]
+    nowhere = elsewhere.replace("port: 81}", "port: 81, hostname: '*.example.org'}")
+    assert worse(HEAD, nowhere) == [
+        ("GWP9102", "HTTPRoute shop/cart", "no longer gets requests (hostnames shop.example.com)", True)
+    ]
+
+
+def test_a_route_that_is_deleted() -> None:
+    before = HEAD
+    after = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
+    (finding,) = worsened(before, after)
+    assert (finding.rule, finding.severity, finding.subject) == ("GWP9102", "warning", None)
+    assert finding.message == "HTTPRoute shop/cart is gone (hostnames shop.example.com)"
+    assert finding.origin
+
+
+def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
+    both = SECURED + envoy_policy(
+        "SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http"
+    )
+    assert [finding.rule for finding in worsened(SECURED, both)] == ["GWP9101"]
+
+
+def test_what_is_not_linted_is_not_gone() -> None:
+    elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
+    deleted = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
+    for before, after in ((HEAD, elsewhere), (HEAD, deleted), (SECURED, HEAD)):
+        comparison = compare(snapshot_of(before), snapshot_of(after))
+        settings = LintSettings(selected=("GWP91",))
+        findings = lint(comparison.after, settings, lambda each: each.ref.namespace == "other", comparison)
+        assert [finding.rule for finding in findings if finding.rule.startswith("GWP91")] == []

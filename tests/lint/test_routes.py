@@ -31,7 +31,7 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.kind_roles import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import AssumedObjects
 from tests import build, delegation
-from tests.lint.policy_worlds import CLASS, ROUTE, checked, said, verdicts
+from tests.lint.rule_worlds import CLASS, ROUTE, checked, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -21,7 +21,7 @@ from kubectl_policy.lint.rules.routes.shadowing import (
 from kubectl_policy.lint.settings import LintSettings
 from tests.lint.policy_manifests import check, said
 from tests.lint.route_manifests import HTTP, gateway, listener_set, path, route, rule
-from tests.lint.rule_worlds import snapshot_of
+from tests.lint.rule_worlds import document, snapshot_of
 
 OLD, NEW = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 CART: Final = rule(path("/cart"))
@@ -71,9 +71,7 @@ def test_routes_that_do_not_match_the_same(other: str) -> None:
 
 
 def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
-    service = (
-        "---\napiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop}\nspec: {ports: [{port: 80}]}\n"
-    )
+    service = document("Service", "cart", "{ports: [{port: 80}]}", version="v1")
     mesh = [route(name, CART, parent="kind: Service, group: '', name: cart") for name in ("a", "b")]
     assert check(match_duplicate, service, *mesh) == []
     only = gateway(listener("http", "*.example.com"))
@@ -273,13 +271,13 @@ def test_a_rule_that_may_have_requests(new: str) -> None:
     assert "HTTPRoute shop/new" not in names
 
 
-ISOLATED: Final = """---
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: public}
-spec: {controllerName: example.io/controller}
-status: {supportedFeatures: [{name: Gateway}, {name: GatewayHTTPListenerIsolation}, 1]}
-"""
+ISOLATED: Final = document(
+    "GatewayClass",
+    "public",
+    "{controllerName: example.io/controller}",
+    namespace="",
+    rest="status: {supportedFeatures: [{name: Gateway}, {name: GatewayHTTPListenerIsolation}, 1]}\n",
+)
 SPLIT: Final = gateway(listener("wide", "*.example.com"), listener("shop", "shop.example.com"))
 
 

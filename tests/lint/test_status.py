@@ -13,7 +13,7 @@ from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
-from tests.lint.rule_worlds import lint, snapshot_of
+from tests.lint.rule_worlds import document, lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,7 @@ def places(what: str, *entries: tuple[str, Sequence[str]], controller: str = OUR
 
 
 PUBLIC: Final = "name: public, namespace: infra"
+TO_ROUTE: Final = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}"
 
 
 def parents(*conditions: str, ref: str = PUBLIC, controller: str = OURS) -> str:
@@ -64,65 +65,35 @@ def ancestors(*conditions: str, ref: str = PUBLIC, controller: str = OURS) -> st
 
 
 def gateway_class(reported: str = "", metadata: str = "") -> str:
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {{name: public{metadata}}}
-spec: {{controllerName: {OURS}}}
-{reported}"""
+    return document("GatewayClass", "public", f"{{controllerName: {OURS}}}", namespace="", meta=metadata, rest=reported)
 
 
 def gateway(reported: str = "", metadata: str = "", routes: str = "All", name: str = "public") -> str:
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {{name: {name}, namespace: infra{metadata}}}
-spec:
-  gatewayClassName: public
-  listeners: [{{name: http, protocol: HTTP, port: 80, allowedRoutes: {{namespaces: {{from: {routes}}}}}}}]
-{reported}"""
+    listener = f"{{name: http, protocol: HTTP, port: 80, allowedRoutes: {{namespaces: {{from: {routes}}}}}}}"
+    spec = f"{{gatewayClassName: public, listeners: [{listener}]}}"
+    return document("Gateway", name, spec, namespace="infra", meta=metadata, rest=reported)
 
 
 def route(reported: str = "", metadata: str = "", refs: str = f"{{{PUBLIC}}}") -> str:
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: checkout, namespace: shop{metadata}}}
-spec:
-  parentRefs: [{refs}]
-  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
-{reported}"""
+    spec = f"{{parentRefs: [{refs}], rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]}}"
+    return document("HTTPRoute", "checkout", spec, meta=metadata, rest=reported)
 
 
-SERVICE: Final = """---
-apiVersion: v1
-kind: Service
-metadata: {name: checkout, namespace: shop}
-spec: {ports: [{port: 8080}]}
-"""
+SERVICE: Final = document("Service", "checkout", "{ports: [{port: 8080}]}", version="v1")
 
 
 def tls_policy(reported: str = "", metadata: str = "", name: str = "checkout", target: str = "checkout") -> str:
-    return f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {{name: {name}, namespace: shop{metadata}}}
-spec:
-  targetRefs: [{{group: "", kind: Service, name: {target}}}]
-  validation: {{hostname: checkout.shop, wellKnownCACertificates: System}}
-{reported}"""
+    validation = "{hostname: checkout.shop, wellKnownCACertificates: System}"
+    spec = f'{{targetRefs: [{{group: "", kind: Service, name: {target}}}], validation: {validation}}}'
+    return document("BackendTLSPolicy", name, spec, meta=metadata, rest=reported)
 
 
 def limit(*conditions: str, name: str = "checkout", target: str = "checkout", kind: str = "HTTPRoute") -> str:
     """A RateLimitPolicy of Kuadrant, which reports on the policy as a whole, and on what it affects."""
-    return f"""---
-apiVersion: kuadrant.io/v1
-kind: RateLimitPolicy
-metadata: {{name: {name}, namespace: shop}}
-spec:
-  targetRef: {{group: gateway.networking.k8s.io, kind: {kind}, name: {target}}}
-  limits: {{all: {{rates: [{{limit: 10, window: 1s}}]}}}}
-{status(*conditions) if conditions else ""}"""
+    reference = f"{{group: gateway.networking.k8s.io, kind: {kind}, name: {target}}}"
+    spec = f"{{targetRef: {reference}, limits: {{all: {{rates: [{{limit: 10, window: 1s}}]}}}}}}"
+    reported = status(*conditions) if conditions else ""
+    return document("RateLimitPolicy", name, spec, version="kuadrant.io/v1", rest=reported)
 
 
 HTTP: Final = f"{{name: http, conditions: [{ACCEPTED}, {RESOLVED}]}}"
@@ -131,14 +102,9 @@ FINE: Final = status(ACCEPTED, listeners=HTTP)
 
 def traffic(reported: str = "", name: str = "checkout") -> str:
     """A BackendTrafficPolicy of Envoy Gateway, which reports for each Gateway."""
-    return f"""---
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: BackendTrafficPolicy
-metadata: {{name: {name}, namespace: shop}}
-spec:
-  targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}}]
-  retry: {{numRetries: 3}}
-{reported}"""
+    version = "gateway.envoyproxy.io/v1alpha1"
+    spec = f"{{targetRefs: [{TO_ROUTE}], retry: {{numRetries: 3}}}}"
+    return document("BackendTrafficPolicy", name, spec, version=version, rest=reported)
 
 
 ENVOY: Final = "gateway.envoyproxy.io/gatewayclass-controller"
@@ -503,12 +469,8 @@ class TestMarks:
         profile = PolicyKindProfile(
             GroupKind("example.com", "ColorPolicy"), "direct", "profile", status=reported, approximate=approximate
         )
-        policy = f"""---
-apiVersion: example.com/v1
-kind: ColorPolicy
-metadata: {{name: red, namespace: shop}}
-spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}}]}}
-{status(ACCEPTED)}"""
+        spec = f"{{targetRefs: [{TO_ROUTE}]}}"
+        policy = document("ColorPolicy", "red", spec, version="example.com/v1", rest=status(ACCEPTED))
         told = {
             "blue": "example.com/colors is shop/blue, and should be shop/red",
             "red": "",
@@ -597,14 +559,8 @@ class TestObjects:
         assert check(gateway(status(PENDING)), "GWP3009", complete=True) == []
 
     def test_pending_below_a_gateway_that_is_pending(self) -> None:
-        listeners = f"""---
-apiVersion: gateway.networking.k8s.io/v1
-kind: ListenerSet
-metadata: {{name: more, namespace: infra, uid: 0a1b}}
-spec:
-  parentRef: {{{PUBLIC}}}
-  listeners: [{{name: more, protocol: HTTP, port: 81}}]
-"""
+        spec = f"{{parentRef: {{{PUBLIC}}}, listeners: [{{name: more, protocol: HTTP, port: 81}}]}}"
+        listeners = document("ListenerSet", "more", spec, namespace="infra", meta=", uid: 0a1b")
         manifests = CLASS + gateway(status(PENDING)) + listeners
         assert [str(finding.subject) for finding in check(manifests)] == ["Gateway infra/public"]
         assert [str(finding.subject) for finding in check(manifests + status(PENDING))] == ["Gateway infra/public"]

@@ -18,7 +18,7 @@ from kubectl_policy.lint.rules.policies.target_references import (
 )
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.policy_worlds import GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
+from tests.lint.rule_worlds import GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource

@@ -18,7 +18,7 @@ from kubectl_policy.lint.rules.policies.targets import (
 from kubectl_policy.model import Gap, GroupKind, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+from tests.lint.rule_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 SETS: Final = build.listener_set("ls", build.listener("extra", port=81))

@@ -16,7 +16,7 @@ from kubectl_policy.lint.rules.policies.unreached_targets import (
 from kubectl_policy.model import Gap, Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from tests import build
-from tests.lint.policy_worlds import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
+from tests.lint.rule_worlds import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 ON_ROUTE: Final = build.policy("p", TO_ROUTE)

@@ -28,7 +28,7 @@ from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
-from tests.lint.policy_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+from tests.lint.rule_worlds import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
 
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 ON_ROUTE: Final = build.policy("p", TO_ROUTE)
