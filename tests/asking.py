@@ -9,14 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kind_roles import (
-    GATEWAY_CLASS,
-    LISTENER_HOLDERS,
-    NAMESPACE,
-    REFERENCE_GRANT,
-    ROUTES,
-    SERVICE,
-)
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, REFERENCE_GRANT, ROUTES, SERVICE
 from kubectl_policy.model.kinds import CRD, plural
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry

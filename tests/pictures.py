@@ -15,10 +15,7 @@ from kubectl_policy import cli
 ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "docs" / "pictures"
 BAKERY: Final = "--effective --offline fixtures/bakery"
-PICTURES: Final = {
-    "bakery.svg": f"graph -o svg {BAKERY}",
-    "bakery.html": f"graph -o html {BAKERY}",
-}
+PICTURES: Final = {"bakery.svg": f"graph -o svg {BAKERY}", "bakery.html": f"graph -o html {BAKERY}"}
 
 
 def printed(command: str) -> str:

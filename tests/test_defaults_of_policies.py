@@ -71,11 +71,7 @@ class TestSettings:
     def test_defaults_inside_of_what_is_written(self) -> None:
         """And not of what is not."""
         found = in_force(world(defined(MODE), policy("p", target("g"), limits={"burst": 2})))
-        assert found == {
-            "limits.burst": (2, "p", False),
-            "limits.rate": (5, "p", True),
-            "mode": ("strict", "p", True),
-        }
+        assert found == {"limits.burst": (2, "p", False), "limits.rate": (5, "p", True), "mode": ("strict", "p", True)}
 
     def test_defaults_inside_of_a_default(self) -> None:
         """`default: {}` is filled in and then filled; all of it is a default."""
@@ -113,10 +109,7 @@ class TestSettings:
     def test_a_list_with_defaults_in_it_was_written(self) -> None:
         """As a whole it has an author; a list that is a default has none."""
         schema: Json = {
-            "properties": {
-                "rules": {"items": {"properties": {"weight": {"default": 1}}}},
-                "tags": {"default": ["a"]},
-            }
+            "properties": {"rules": {"items": {"properties": {"weight": {"default": 1}}}}, "tags": {"default": ["a"]}}
         }
         found = in_force(world(defined(schema), policy("p", target("g"), rules=[{"name": "x"}])))
         assert found == {"rules": ([{"name": "x", "weight": 1}], "p", False), "tags": (["a"], "p", True)}

@@ -279,8 +279,7 @@ def test_every_format_is_documented(heading: str, renderers: Renderers[Any]) -> 
 
 
 @pytest.mark.parametrize(
-    ("heading", "read"),
-    [("The config file", [Project]), ("Rules of your own", [Requirement, RouteSelection])],
+    ("heading", "read"), [("The config file", [Project]), ("Rules of your own", [Requirement, RouteSelection])]
 )
 def test_every_key_of_the_config_file_is_documented(heading: str, read: list[type]) -> None:
     """And no other."""

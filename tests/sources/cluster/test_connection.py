@@ -165,8 +165,7 @@ def test_redirects_are_not_followed(server: FaultyServer, connection: Connection
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [faults.silence, faults.DRIPPING_HEADERS, faults.DRIPPING_BODY, faults.DRIPPING_CHUNKS, faults.slow(5)],
+    "fault", [faults.silence, faults.DRIPPING_HEADERS, faults.DRIPPING_BODY, faults.DRIPPING_CHUNKS, faults.slow(5)]
 )
 def test_all_ends_within_the_time_given(server: FaultyServer, fault: Fault) -> None:
     """Also where a server always sends something, and nothing that is an answer."""
