@@ -1,4 +1,4 @@
-"""Laws of pictures of the hierarchy."""
+"""The laws of paths, also where routes delegate to routes in whatever way."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, NodeRef, Snapshot, analyze, load_manifests
 from kubectl_policy.comparison import compare
+from kubectl_policy.model import Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.graph.comparison import graph_of_two
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, Mark, Picture
+from kubectl_policy.topology import route_parent_conditions
 from tests.asking import Asked, everything
+from tests.build import node, parent
+from tests.delegation import INHERIT, LABEL, below, http_route, labelled, path, to, world
 from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.choices import values_of
 from tests.property.examples import examples
@@ -86,9 +90,9 @@ def test_policies_are_where_they_count(world: World, asked: GraphOptions, *, com
     for policy in picture.policies:
         assert blast_radius(analysis, policy.ref).affected == policy.affected
         targets = {attachment.target for attachment in policy.targets if attachment.target}
-        for node in targets.union(policy.affected):
-            shown = node if asked.sections else NodeRef(node.object)
-            assert shown in nodes or (asked.kinds and node.object.group_kind not in asked.kinds)
+        for affected in targets.union(policy.affected):
+            shown = affected if asked.sections else NodeRef(affected.object)
+            assert shown in nodes or (asked.kinds and affected.object.group_kind not in asked.kinds)
 
 
 @settings(max_examples=examples(15))
@@ -186,3 +190,85 @@ def _marks(picture: Picture) -> dict[object, Mark]:
 
 def _inverse(mark: Mark) -> Mark:
     return "removed" if mark == "added" else "added" if mark == "removed" else mark
+
+
+NAMES = ("a", "b", "c", "d", "e")
+REFERENCES: st.SearchStrategy[dict[str, Json]] = st.one_of(
+    st.builds(to, st.sampled_from((*NAMES, "*", "ghost")), st.sampled_from((None, "x"))),
+    st.builds(labelled, st.sampled_from(("v", "w")), st.sampled_from((None, "all"))),
+)
+PATHS = st.builds(path, st.sampled_from(("/", "/a", "/a/b")), st.sampled_from(("PathPrefix", "Exact")))
+RULES = st.fixed_dictionaries({"backendRefs": st.lists(REFERENCES, max_size=3), "matches": st.lists(PATHS, max_size=2)})
+
+
+@st.composite
+def routes(draw: st.DrawFn) -> list[Resource]:
+    """A few routes that refer to each other; some are attached to a Gateway, some name their parents."""
+    found: list[Resource] = []
+    for name in NAMES:
+        parents = draw(st.lists(st.one_of(st.just(parent()), st.builds(below, st.sampled_from(NAMES))), max_size=2))
+        found.append(
+            http_route(
+                name,
+                *draw(st.lists(RULES, max_size=2)),
+                parents=parents,
+                hostnames=draw(st.sampled_from(((), (), (), ("h",)))),
+                namespace=draw(st.sampled_from(("default", "default", "x"))),
+                labels={LABEL: draw(st.sampled_from(("v", "w")))},
+                annotations={INHERIT: draw(st.sampled_from(("true", "false")))},
+            )
+        )
+    return found
+
+
+@given(found=routes())
+def test_paths_end_and_have_each_node_once(found: list[Resource]) -> None:
+    topology = world(*found)
+    for one in topology.nodes:
+        for each in (*topology.paths(one), *topology.paths_through(one)):
+            assert len(set(each)) == len(each)
+    assert all(len(set(cycle)) == len(cycle) for cycle in topology.cycles())
+
+
+@given(found=routes())
+def test_a_path_takes_the_delegations_that_there_are(found: list[Resource]) -> None:
+    """From a rule to a route only by one of them, and on to a rule that it reaches; each is on some path."""
+    topology = world(*found)
+    taken = {
+        (one.parent, NodeRef(one.child, rule))
+        for resource in found
+        for one in topology.relations.delegations.to(resource.ref)
+        for rule in one.rules
+    }
+    ends = {end for resource in found for end in topology.paths_through(NodeRef(resource.ref))}
+    ways = {
+        (above, rule)
+        for end in (tuple(one for one in end if one.kind != "Namespace") for end in ends)
+        for above, route, rule in zip(end, end[1:], end[2:], strict=False)
+        if above.kind == "HTTPRoute" and above.section and route.kind == "HTTPRoute" and not route.section
+    }
+    assert ways <= taken
+    attached = {(above, rule) for above, rule in taken if not topology.relations.is_unattached(above.object)}
+    assert attached <= ways
+
+
+@given(found=routes())
+def test_what_is_reached_is_what_is_below(found: list[Resource]) -> None:
+    """A rule is on a path from the Gateway exactly if its own paths start there."""
+    topology = world(*found)
+    http = node("Gateway", "g", "http")
+    below_it = {one for end in topology.paths_through(http) for one in end}
+    for resource in found:
+        for section in topology.sections(resource.ref):
+            rule = NodeRef(resource.ref, section)
+            assert (rule in below_it) == any(http in way for way in topology.paths(rule))
+
+
+@given(found=routes())
+def test_the_order_of_documents_does_not_matter(found: list[Resource]) -> None:
+    """Every delegation, with its reason, and every status."""
+    one, other = world(*found), world(*reversed(found))
+    for resource in found:
+        assert one.relations.delegations.to(resource.ref) == other.relations.delegations.to(resource.ref)
+        assert route_parent_conditions(one, resource.ref) == route_parent_conditions(other, resource.ref)
+        assert one.backends(resource.ref) == other.backends(resource.ref)
