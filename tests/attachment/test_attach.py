@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import Analysis, PolicyKindProfile, Topology, analyze
-from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.attachment import MEANINGS, Attachment, State, attach
 from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.profiles.controllers import Event
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.policy_rows import policy_row
 from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, EnforcementState
 from tests.build import (
     gateway,
     gateway_class,
@@ -344,3 +346,29 @@ class TestAnswers:
     def test_several_targets_with_the_same_doubt(self) -> None:
         analysis = world(target("g", port=80), target("r", "HTTPRoute", port=80))
         assert len(describe_policy(analysis, analysis.policies[0].ref).unseen) == 2
+
+
+def test_every_state_has_a_row() -> None:
+    assert MEANINGS.keys() == {*get_args(State)}
+    assert ENFORCEMENT.keys() == {*get_args(EnforcementState)}
+
+
+def test_what_is_reported_is_an_event() -> None:
+    """Nothing is reported of what is not known, or is another controller's."""
+    reported = {meaning.event for meaning in MEANINGS.values()} | {meaning.event for meaning in ENFORCEMENT.values()}
+    assert reported - {None} <= {*get_args(Event)}
+    assert [MEANINGS[state].event for state in ("attached", "target unknown", "not managed")] == [None, None, None]
+    assert ENFORCEMENT["Unknown"].event is None
+
+
+def test_rules_and_reasons_are_words_of_their_own() -> None:
+    assert len({meaning.rule for meaning in MEANINGS.values()}) == len(MEANINGS)
+    reasons = [meaning.why for meaning in MEANINGS.values() if meaning.why]
+    assert len({*reasons}) == len(reasons) == len(MEANINGS) - 2
+
+
+def test_what_is_not_known() -> None:
+    """What was not read, and what is not computed."""
+    assert {state for state, meaning in MEANINGS.items() if not meaning.known} == {"target unknown", "not computed"}
+    assert {state for state, meaning in ENFORCEMENT.items() if not meaning.known} == {"Unknown"}
+    assert {state for state, meaning in ENFORCEMENT.items() if meaning.in_force} == {"Enforced", "PartiallyEnforced"}

@@ -21,7 +21,7 @@ from tests.property.answers import answers
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents
 from tests.property.examples import examples
 from tests.property.strategies import worlds
-from tests.property.test_irrelevance import UNRELATED
+from tests.property.test_worlds import UNRELATED
 from tests.property.world import World, profiles_of, shuffled, snapshot_of
 
 

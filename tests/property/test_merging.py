@@ -18,8 +18,17 @@ from kubectl_policy.resolution import Contribution, Traced
 from kubectl_policy.resolution.contributions import DeclaredStanza, contribution_of
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import Field, patched, trace, with_keyed_lists
-from tests.property.choices import TARGETS, merging_profiles
-from tests.property.merges import KEYS, PATCHES, SPECS, documents, merge_patch, named_lists, strategic_merge
+from tests.property.choices import (
+    KEYS,
+    PATCHES,
+    SPECS,
+    TARGETS,
+    documents,
+    merge_patch,
+    merging_profiles,
+    named_lists,
+    strategic_merge,
+)
 from tests.resolution.build import PATH, declares, layer, resolve, set_by, source
 
 PATCHING = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES, MergeStrategy.STRATEGIC_MERGE))

@@ -1,17 +1,30 @@
-"""Laws of worlds: loaded, changed, decoded on demand or asked of a cluster, they answer alike."""
+"""Laws of worlds: what changes no answer."""
 
 from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from kubectl_policy import GroupKind, NodeRef, ObjectRef, Resource, Snapshot, load_manifests
+from kubectl_policy import (
+    Analysis,
+    GroupKind,
+    MergeStrategy,
+    NodeRef,
+    ObjectRef,
+    Resource,
+    Snapshot,
+    analyze,
+    load_manifests,
+)
 from kubectl_policy.cli.commands.changes import BLAST_RADIUS
 from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.errors import PolicyError
@@ -19,25 +32,22 @@ from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE
 from kubectl_policy.model.world import Loaded, Overlay, world_of
 from kubectl_policy.model.world import World as ReadWorld
+from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.formats import Renderers, render
 from kubectl_policy.render.output.text import View
+from tests import build
 from tests.asking import Asked, everything
+from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
-from tests.property.world import World, profiles_of, snapshot_of
+from tests.property.world import World, profiles_of, shuffled, snapshot_of
 from tests.text.readings import Mode, reading
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.profiles import PolicyKindProfile
-
-    Question = Callable[[Analysis], str]
+Question = Callable[[Analysis], str]
 
 
 @settings(max_examples=examples(12))
@@ -174,3 +184,60 @@ def test_of_kinds_that_are_not_served_nothing_is_waited_for() -> None:
     service = next(resource.ref for resource in snapshot.resources if resource.ref.group_kind == SERVICE)
     cluster = asked(snapshot, service, description(service), without=(TCP_ROUTE, UDP_ROUTE))
     assert not {TCP_ROUTE, UDP_ROUTE} & {ask.kind for ask in cluster.asks}
+
+
+ELSEWHERE: Final = "elsewhere"
+UNRELATED: Final[tuple[Resource, ...]] = (
+    build.resource("ConfigMap", "settings", group="", namespace="ns"),
+    build.service("unused", namespace=ELSEWHERE),
+    build.route("unused", namespace=ELSEWHERE, parents=[build.parent("unused")]),
+    build.gateway("unused", namespace=ELSEWHERE, class_name="another"),
+    build.policy("unused", build.target("unused", "Service", group=""), namespace=ELSEWHERE, kind="K", by="nobody"),
+    build.grant("unused", namespace=ELSEWHERE),
+    build.crd("Unused"),
+)
+
+
+@given(world=worlds(), unrelated=st.sampled_from(UNRELATED))
+def test_an_object_that_nothing_refers_to_changes_nothing(world: World, unrelated: Resource) -> None:
+    """At every node that was there before, and for every policy."""
+    snapshot, profiles = snapshot_of(world), profiles_of(world)
+    before = analyze(snapshot, profiles=profiles)
+    after = analyze(replace(snapshot, resources=(*snapshot.resources, unrelated)), profiles=profiles)
+    for node in before.topology.nodes:
+        assert _at(after, node) == _at(before, node)
+    for policy in before.policies:
+        assert after.attachments[policy.ref] == before.attachments[policy.ref]
+        assert after.enforcement(policy.ref) == before.enforcement(policy.ref)
+
+
+def _at(analysis: Analysis, node: NodeRef) -> tuple[object, ...]:
+    return analysis.topology.paths(node), analysis.effective(node), analysis.affected_by(node)
+
+
+_BY_KEYS: Final[Mapping[str, Any]] = {
+    "strategy": MergeStrategy.STRATEGIC_MERGE,
+    "strategy_field": "",
+    "stanzas": "none",
+    "list_keys": {"l": "name", "a": "", "b": ""},
+}
+
+
+@settings(max_examples=examples(12))
+@given(world=worlds(), by_keys=st.booleans(), random=st.randoms(use_true_random=False))
+def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_keys: bool) -> None:
+    """Everything that can be asked, in the same order, with the same diagnostics; also where lists merge by keys."""
+    snapshot, profiles = snapshot_of(world), profiles_of(world)
+    if by_keys:
+        profiles = tuple(replace(profile, **_BY_KEYS) for profile in profiles)
+    other = shuffled(snapshot, random)
+    assert answers(analyze(other, profiles=profiles)) == answers(analyze(snapshot, profiles=profiles))
+
+
+@settings(max_examples=examples(15))
+@given(world=worlds(), random=st.randoms(use_true_random=False))
+def test_any_order_says_the_same(world: World, random: Random) -> None:
+    """Line for line, in descriptions, lists and the comparison with what was reported."""
+    snapshot, profiles = snapshot_of(world), profiles_of(world)
+    other = shuffled(snapshot, random)
+    assert texts(analyze(other, profiles=profiles)) == texts(analyze(snapshot, profiles=profiles))

@@ -19,7 +19,11 @@ from kubectl_policy import (
     plain,
 )
 from kubectl_policy.model import Json
-from tests.build import listed
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.resolution import field_name
+from tests import fast_yaml
+from tests.build import listed, ref
+from tests.implementations import Condition, manifests, reported, states, words
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 GATEWAY_API: Final = "gateway.networking.k8s.io"
@@ -60,8 +64,8 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     "worked-examples/5-retry-on": [],
     "worked-examples/6-cdn": [],
 }
-HTTP: Final = "public > edge > http > baker > rule[0] > oven > 8080"
-HTTPS: Final = "public > edge > https > baker > rule[0] > oven > 8080"
+HTTP: Final = "edge > http > baker > rule[0] > oven > 8080"
+HTTPS: Final = "edge > https > baker > rule[0] > oven > 8080"
 
 
 def load(world: str, *profiles: Path) -> Analysis:
@@ -71,10 +75,6 @@ def load(world: str, *profiles: Path) -> Analysis:
     manifests = sorted(path for path in (FIXTURES / world).glob("*.yaml") if path != own)
     snapshot = listed(load_manifests(manifests))
     return analyze(snapshot, profiles=[found for file in files for found in load_profiles(file)])
-
-
-def words(path: tuple[NodeRef, ...]) -> str:
-    return " > ".join(node.section or node.object.name for node in path if node.kind != "Namespace")
 
 
 def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
@@ -138,7 +138,7 @@ def test_the_console_is_the_only_thing_behind_the_admin_listener() -> None:
         "admin": ("refused", "NoMatchingListenerHostname"),
     }
     assert list(settings(analysis, "SecurityPolicy.example.io")) == [
-        "public > edge > admin > console > rule[0] > console > 8080"
+        "edge > admin > console > rule[0] > console > 8080"
     ]
 
 
@@ -168,9 +168,9 @@ def test_the_reference_grant_lets_the_menu_reach_the_other_teams_service() -> No
     analysis = load("bakery")
     assert affecting(analysis, "cream", "pastry") == ["resilience", "strict"]
     assert set(settings(analysis, BACKEND_TLS)) == {
-        "public > edge > https > menu > cream > cream > https",
-        "public > internal > http > menu > cream > cream > https",
-        "public > edge > https > cakes > rule[0] > cream > https",
+        "edge > https > menu > cream > cream > https",
+        "internal > http > menu > cream > cream > https",
+        "edge > https > cakes > rule[0] > cream > https",
     }
 
 
@@ -205,7 +205,7 @@ def test_the_profile_file_of_the_bakery_changes_where_retries_take_effect() -> N
 
 def test_an_unknown_kind_is_guessed_until_a_profile_knows_it() -> None:
     """Replaced whole by shape alone; merged field by field, but for the labels, with the profile."""
-    path = "demo > edge > http > shop > rule[0] > shop > 8080"
+    path = "edge > http > shop > rule[0] > shop > 8080"
     kind = "QuotaPolicy.limits.example.net"
     guessed = load("unknown-kind")
     assert settings(guessed, kind)[path] == {"requests": 20, "labels": {"team": "shop"}}
@@ -213,3 +213,98 @@ def test_an_unknown_kind_is_guessed_until_a_profile_knows_it() -> None:
     known = load("unknown-kind", FIXTURES / "profiles" / "limits.example.net.yaml")
     assert settings(known, kind)[path] == {"requests": 20, "burst": 500, "labels": {"team": "shop"}}
     assert known.registry.policy_kinds[0].assumed == ()
+
+
+# By world: each policy with its state, who beats it and the conditions on each ancestor; and each setting in force.
+EXPECTED: Final = {
+    file.stem: fast_yaml.load(file.read_text("utf-8"))
+    for file in sorted((Path(__file__).parent / "expected").glob("*.yaml"))
+}
+
+
+def written(condition: Condition) -> str:
+    """A condition as `status/reason`, with the objects that it names."""
+    status, reason, related = condition
+    return f"{status}/{reason}" + (f" ({', '.join(related)})" if related else "")
+
+
+@pytest.mark.parametrize("world", EXPECTED)
+def test_what_becomes_of_every_policy(world: str) -> None:
+    """Where nothing is listed but the state, nothing is reported."""
+    analysis = load(world)
+    found: dict[str, dict[str, object]] = {}
+    for policy, (state, by) in states(analysis).items():
+        found[policy] = {"state": f"{state} by {', '.join(by)}" if by else state}
+        for ancestor, conditions in reported(analysis, policy).items():
+            found[policy][ancestor or "its own status"] = {type_: written(each) for type_, each in conditions.items()}
+    assert found == EXPECTED[world]["policies"]
+
+
+@pytest.mark.parametrize("world", EXPECTED)
+def test_what_is_in_force(world: str) -> None:
+    """At every end of a path at which a policy takes effect, and nothing at any other one."""
+    analysis = load(world)
+    found: dict[str, dict[str, dict[str, list[object]]]] = {}
+    for policy in analysis.attachments:
+        for effective in analysis.enforcement(policy).outcomes:
+            path, resolution = effective.path, effective.resolution
+            place = words(path) if any(node.kind == "Gateway" for node in path) else str(path[-1])
+            settings: dict[str, list[object]] = {
+                field_name(field): [leaf.value, leaf.source.object.qualified_name]
+                for field, leaf in leaves(resolution.spec)
+            }
+            assert found.setdefault(resolution.kind.kind, {}).setdefault(place, settings) == settings
+    assert found == EXPECTED[world].get("in force", {})
+
+
+SHOP = "rule shop of HTTPRoute platform/site"
+CART = "front > http > site > shop > cart > items > cart > 80"
+POSTS = "front > http > site > blog > posts > rule[0] > posts > 80"
+
+
+@pytest.fixture(scope="module")
+def delegation() -> Analysis:
+    return analyze(manifests("delegation"))
+
+
+def http_route(name: str) -> ObjectRef:
+    namespace = {"site": "platform", "posts": "blog"}.get(name, "shop")
+    return ref("HTTPRoute", name, namespace)
+
+
+def test_paths_run_through_the_routes_of_the_teams(delegation: Analysis) -> None:
+    """From the platform's route down to the Services of others, and to no rule that no request reaches."""
+    found = {name: describe(delegation, NodeRef(http_route(name))).paths for name in ("site", "cart", "posts")}
+    assert {name: [words(path) for path in paths] for name, paths in found.items()} == {
+        "site": [POSTS, CART],
+        "cart": [CART],
+        "posts": [POSTS],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "message"),
+    [
+        (
+            "search",
+            "UnsupportedValue",
+            f"{SHOP} refers to it, but it has hostnames, which only the route above may have",
+        ),
+        ("returns", "", f"none of its matches lies inside those of {SHOP}"),
+    ],
+)
+def test_a_route_that_is_passed_over_says_why(delegation: Analysis, name: str, reason: str, message: str) -> None:
+    answer = describe(delegation, NodeRef(http_route(name)))
+    (found,) = answer.not_applying
+    assert (found.reason, found.message) == (reason, message)
+    assert (found.policy and found.policy.name, found.target) == ("house", NodeRef(http_route("site")))
+    assert not answer.requests.carries_traffic
+    assert answer.policies == ()
+
+
+def test_a_rule_that_is_not_reached_says_so(delegation: Analysis) -> None:
+    for section in ("", "orders"):
+        (found,) = describe(delegation, NodeRef(http_route("cart"), section)).not_applying
+        assert (found.policy, found.target) == (None, NodeRef(http_route("site"), "shop"))
+        assert found.message == "no request from there reaches orders, whose matches lie outside"
+    assert describe(delegation, NodeRef(http_route("cart"), "items")).not_applying == ()

@@ -8,33 +8,28 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles
+from kubectl_policy import Analysis, GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests
 from kubectl_policy.cli import run
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
 from kubectl_policy.questions.predicted_conditions import target_conditions
 from tests.build import listed
+from tests.worlds.test_fixtures import FIXTURES, load
 
-WORLD: Final = Path(__file__).parents[2] / "fixtures" / "unheard-of-kind"
+WORLD: Final = FIXTURES / "unheard-of-kind"
 KIND: Final = GroupKind("larder.example.dev", "AllowancePolicy")
 ROUTE: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "HTTPRoute"), "diner", "menu")
 GATEWAY: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "Gateway"), "diner", "front")
 
 
-def load(*profiles: Path) -> Analysis:
-    known = [profile for path in profiles for profile in load_profiles(path)]
-    return analyze(listed(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"])), profiles=known)
-
-
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
-    return load(WORLD / "profile.yaml")
+    return load("unheard-of-kind")
 
 
 def policy(name: str) -> ObjectRef:
@@ -43,8 +38,9 @@ def policy(name: str) -> ObjectRef:
 
 def test_without_the_profile_it_is_no_policy() -> None:
     """It has neither a label nor target references that anybody knows of: all that follows comes from the profile."""
-    assert load().registry.profile_of(KIND) is None
-    assert load().affected_by(NodeRef(ROUTE, "rule[0]")) == ()
+    unknown = analyze(listed(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"])))
+    assert unknown.registry.profile_of(KIND) is None
+    assert unknown.affected_by(NodeRef(ROUTE, "rule[0]")) == ()
 
 
 def test_each_rule_has_its_source(analysis: Analysis) -> None:
