@@ -13,7 +13,6 @@ from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import (
     NamedNeed,
-    RequiredReference,
     may_leave_out_namespace,
     missing_need,
     named_needs,
@@ -35,49 +34,71 @@ STORE: Final = RequiredObject(
 NEEDY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", needs=(STORE,))
 
 
+def needing(*needs: RequiredObject, **fields: object) -> PolicyKindProfile:
+    """The kind with other needs, and other fields of its profile."""
+    return replace(NEEDY, needs=needs, **fields)
+
+
 def missing(
-    store: Json, *objects: Resource, profile: PolicyKindProfile = NEEDY, complete: bool = True, gaps: Sequence[Gap] = ()
+    store: Json = None,
+    *objects: Resource,
+    profile: PolicyKindProfile = NEEDY,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+    **spec: Json,
 ) -> str:
-    """What a policy with that `spec.store` misses."""
-    found = policy("p", store=store)
+    """What a policy with that `spec.store`, or another spec, misses."""
+    found = policy("p", **({"store": store} | spec))  # type: ignore[arg-type]
     lacking = missing_need(index(found, *objects, complete=complete, gaps=gaps), found, profile)
     return lacking.message if lacking else ""
+
+
+def unread(
+    *objects: Resource, profile: PolicyKindProfile = NEEDY, complete: bool = False, **spec: Json
+) -> list[tuple[str, str]]:
+    """What a policy with such a spec needs and nobody has read: the object, and the field that names it."""
+    found = policy("p", **spec)  # type: ignore[arg-type]
+    needed = unread_needs(index(found, *objects, complete=complete), found, profile)
+    return [(str(reference.ref), reference.field) for reference in needed]
 
 
 def store(name: str, kind: str = "Store", namespace: str = "default") -> Resource:
     return resource(kind, name, group="db.example.com", namespace=namespace)
 
 
-@pytest.mark.parametrize("reference", [None, 7, "a", [], ["a"], {}, {"name": ""}, {"name": 7}], ids=str)
-def test_a_reference_that_names_nothing(reference: Json) -> None:
-    assert missing(reference, store("a")) == "spec.store names no Store"
+NO_NAME: Final = "spec.store names no Store"
+SHED: Final[Json] = {"kind": "Shed", "name": "a"}
+NOT_TAKEN: Final = "spec.store.kind Shed is not one of Store, ClusterStore"
+GONE: Final = "Store default/a, which spec.store names, does not exist"
+NO_CLUSTER_STORE: Final = "ClusterStore a, which spec.store names, does not exist"
+CLUSTER_STORE: Final[Json] = {"kind": "ClusterStore", "name": "a"}
+A: Final[Json] = {"name": "a"}
 
 
-def test_a_kind_that_is_not_taken() -> None:
-    assert missing({"kind": "Shed", "name": "a"}) == "spec.store.kind Shed is not one of Store, ClusterStore"
-    assert missing({"kind": 7, "name": "a"}, store("a")) == ""
-
-
-def test_an_object_that_does_not_exist() -> None:
-    """In the policy's namespace, or anywhere if it is cluster-scoped."""
-    message = "Store default/a, which spec.store names, does not exist"
-    assert missing({"name": "a"}) == missing({"name": "a"}, store("a", namespace="other")) == message
-    message = "ClusterStore a, which spec.store names, does not exist"
-    assert missing({"kind": "ClusterStore", "name": "a"}, store("b", "ClusterStore")) == message
-
-
-def test_an_object_that_exists() -> None:
-    """Of the first kind unless the reference names another."""
-    assert missing({"name": "a"}, store("a")) == ""
-    assert missing({"kind": "ClusterStore", "name": "a"}, store("a", "ClusterStore", "")) == ""
+@pytest.mark.parametrize(
+    ("reference", "objects", "expected"),
+    [
+        *((reference, [store("a")], NO_NAME) for reference in (None, 7, "a", [], ["a"], {}, {"name": ""}, {"name": 7})),
+        (SHED, [], NOT_TAKEN),
+        ({"kind": 7, "name": "a"}, [store("a")], ""),
+        # In the policy's namespace, or anywhere if it is cluster-scoped; of the first kind unless it names another.
+        (A, [], GONE),
+        (A, [store("a", namespace="other")], GONE),
+        (A, [store("a")], ""),
+        (CLUSTER_STORE, [store("b", "ClusterStore")], NO_CLUSTER_STORE),
+        (CLUSTER_STORE, [store("a", "ClusterStore", "")], ""),
+    ],
+    ids=str,
+)
+def test_what_a_reference_misses(reference: Json, objects: list[Resource], expected: str) -> None:
+    assert missing(reference, *objects) == expected
 
 
 def test_a_definition_says_that_a_kind_is_cluster_scoped() -> None:
     """Where the profile does not."""
-    profile = replace(NEEDY, needs=(replace(STORE, cluster_kinds=frozenset()),))
+    profile = needing(replace(STORE, cluster_kinds=frozenset()))
     defined = crd("ClusterStore", "db.example.com", cluster_scoped=True)
-    here = store("a", "ClusterStore", "")
-    assert missing({"kind": "ClusterStore", "name": "a"}, defined, here, profile=profile) == ""
+    assert missing(CLUSTER_STORE, defined, store("a", "ClusterStore", ""), profile=profile) == ""
 
 
 def test_an_object_that_was_not_read() -> None:
@@ -88,11 +109,10 @@ def test_an_object_that_was_not_read() -> None:
 
 def test_the_first_need_that_is_missing_is_told() -> None:
     """In the order of the profile; a kind without needs misses nothing."""
-    second = RequiredObject(field="spec.key", group="", kinds=("Secret",))
-    profile = replace(NEEDY, needs=(STORE, second))
+    profile = needing(STORE, RequiredObject(field="spec.key", group="", kinds=("Secret",)))
     assert missing({"name": "a"}, store("a"), profile=profile) == "spec.key names no Secret"
     assert missing({}, profile=profile) == "spec.store names no Store"
-    assert missing({}, profile=replace(NEEDY, needs=())) == ""
+    assert missing({}, profile=needing()) == ""
 
 
 def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
@@ -105,12 +125,8 @@ def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
 
 def test_what_is_needed_and_was_not_read_is_told() -> None:
     """With the field that names it; what exists, is known to be missing or is not named at all is not unread."""
-    found = policy("p", store={"name": "a"})
-    assert [*unread_needs(index(found), found, NEEDY)] == [RequiredReference(store("a").ref, "spec.store")]
-    assert [*unread_needs(index(found, store("a")), found, NEEDY)] == []
-    assert [*unread_needs(index(found, complete=True), found, NEEDY)] == []
-    nameless = policy("p")
-    assert [*unread_needs(index(nameless), nameless, NEEDY)] == []
+    assert unread(store=A) == [("Store default/a", "spec.store")]
+    assert unread(store("a"), store=A) == unread(complete=True, store=A) == unread() == []
 
 
 def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
@@ -145,30 +161,24 @@ def test_whether_a_policy_may_refer_to_what_it_needs() -> None:
 
 
 class TestOptional:
-    profile = replace(NEEDY, needs=(replace(STORE, optional=True),))
+    profile = needing(replace(STORE, optional=True))
 
-    def test_without_it(self) -> None:
-        """In whatever way it is absent; one that is there has to name something."""
-        for reference in (None, 7, "a", [], ["a"]):
-            assert missing(reference, profile=self.profile) == ""
-        assert missing({}, profile=self.profile) == "spec.store names no Store"
-
-    def test_with_it(self) -> None:
-        """What it names has to exist, and be of a kind that is taken."""
-        assert missing({"name": "a"}, profile=self.profile) == "Store default/a, which spec.store names, does not exist"
-        assert missing({"name": "a"}, store("a"), profile=self.profile) == ""
-        strange = "spec.store.kind Shed is not one of Store, ClusterStore"
-        assert missing({"kind": "Shed", "name": "a"}, profile=self.profile) == strange
+    def test_what_it_misses(self) -> None:
+        """Nothing without it, in whatever way it is absent; what is named has to exist, and be of a kind taken."""
+        assert {missing(reference, profile=self.profile) for reference in (None, 7, "a", [], ["a"])} == {""}
+        assert missing({}, profile=self.profile) == NO_NAME
+        assert missing(A, profile=self.profile) == GONE
+        assert missing(A, store("a"), profile=self.profile) == ""
+        assert missing(SHED, profile=self.profile) == NOT_TAKEN
 
     def test_what_was_not_read(self) -> None:
         """Only what is named is looked for."""
-        named, bare = policy("p", store={"name": "a"}), policy("p")
-        assert [*unread_needs(index(named), named, self.profile)] == [RequiredReference(store("a").ref, "spec.store")]
-        assert [*unread_needs(index(bare), bare, self.profile)] == []
+        assert unread(profile=self.profile, store=A) == [("Store default/a", "spec.store")]
+        assert unread(profile=self.profile) == []
 
 
 class TestLists:
-    nested = replace(NEEDY, needs=(RequiredObject(field="spec.jobs.store", group="db.example.com", kinds=("Store",)),))
+    nested = needing(RequiredObject(field="spec.jobs.store", group="db.example.com", kinds=("Store",)))
 
     def test_every_one_of_them(self) -> None:
         found: Json = [{"name": "a"}, {"name": "b"}, {"name": "c"}]
@@ -189,13 +199,13 @@ class TestLists:
     )
     def test_lists_on_the_way(self, jobs: Json, expected: str) -> None:
         """Are gone through; without any reference in them there is none."""
-        found = policy("p", jobs=jobs)
-        lacking = missing_need(index(found, store("a"), complete=True), found, self.nested)
-        assert (lacking.message.partition(", does")[0] if lacking else "") == expected
+        assert missing(None, store("a"), profile=self.nested, jobs=jobs).partition(", does")[0] == expected
 
     def test_what_was_not_read(self) -> None:
-        found = policy("p", store=[{"name": "a"}, {"name": "b"}, {}])
-        assert [needed.ref.name for needed in unread_needs(index(found), found, NEEDY)] == ["a", "b"]
+        assert unread(store=[A, {"name": "b"}, {}]) == [
+            ("Store default/a", "spec.store[0]"),
+            ("Store default/b", "spec.store[1]"),
+        ]
 
 
 class TestOtherNamespaces:
@@ -214,8 +224,7 @@ class TestOtherNamespaces:
     def test_with_a_grant(self) -> None:
         """It has to exist then; a grant for others is none."""
         assert missing(self.far, self.there, self.lets_in) == ""
-        gone = "Store far/a, which spec.store names, does not exist"
-        assert missing(self.far, self.lets_in) == gone
+        assert missing(self.far, self.lets_in) == GONE.replace("default", "far")
         others = grant(
             namespace="far", sources=[("example.com", "OtherPolicy", "default")], targets=[("db.example.com", "Store")]
         )
@@ -228,21 +237,21 @@ class TestOtherNamespaces:
         found: Json = {"kind": "ClusterStore", "name": "a", "namespace": "far"}
         for place in ("", "default", "far"):
             assert missing(found, store("a", "ClusterStore", place)) == ""
-        assert missing(found) == "ClusterStore a, which spec.store names, does not exist"
+        assert missing(found) == NO_CLUSTER_STORE
 
     def test_grants_that_were_not_read(self) -> None:
         """May let it: nothing is claimed but what is known of the object."""
         for gap in (Gap("ReferenceGrant", "far", "forbidden"), Gap("", "", "offline")):
             assert missing(self.far, self.there, gaps=[gap]) == ""
         gaps = [Gap("ReferenceGrant", "far", "forbidden")]
-        assert missing(self.far, gaps=gaps) == "Store far/a, which spec.store names, does not exist"
+        assert missing(self.far, gaps=gaps) == GONE.replace("default", "far")
         assert missing(self.far, self.there, gaps=[Gap("ReferenceGrant", "other", "forbidden")]) == self.forbidden
 
 
 def test_a_policy_that_competes_keeps_others_out() -> None:
     """Although it is invalid, or may not refer to what it needs; without `competes` it does not."""
     for need, competes in ((STORE, False), (replace(STORE, competes=True), True)):
-        profile = replace(NEEDY, needs=(need,))
+        profile = needing(need)
         for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}, {"kind": "Shed", "name": "a"}):
             found = policy("p", target("g"), store=reference)
             (attachment,) = attach(found, profile, Topology(index(found, gateway("g"), complete=True)))
@@ -250,7 +259,7 @@ def test_a_policy_that_competes_keeps_others_out() -> None:
 
 
 KEY: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True)
-THROUGH: Final = replace(NEEDY, needs=(replace(STORE, through=(KEY,)),))
+THROUGH: Final = needing(replace(STORE, through=(KEY,)))
 
 
 class TestThrough:
@@ -293,16 +302,13 @@ class TestThrough:
         """May exist: the key, or the store, of which nobody knows what it needs."""
         assert self.missing({"name": "k"}, complete=False) == ""
         assert self.missing({"name": "k"}, gaps=[Gap("Secret", "default", "forbidden")]) == ""
-        found = policy("p", store={"name": "a"})
-        key = resource("Secret", "k", group="").ref
-        world = index(found, self.keyed({"name": "k"}))
-        assert [*unread_needs(world, found, THROUGH)] == [RequiredReference(key, "spec.key")]
-        assert [*unread_needs(index(found), found, THROUGH)] == [RequiredReference(store("a").ref, "spec.store")]
-        assert [*unread_needs(index(found, self.keyed()), found, THROUGH)] == []
+        assert unread(self.keyed({"name": "k"}), profile=THROUGH, store=A) == [("Secret default/k", "spec.key")]
+        assert unread(profile=THROUGH, store=A) == [("Store default/a", "spec.store")]
+        assert unread(self.keyed(), profile=THROUGH, store=A) == []
 
     def test_the_policy_competes_as_the_inner_need_says(self) -> None:
         for competes in (True, False):
-            profile = replace(NEEDY, needs=(replace(STORE, through=(replace(KEY, competes=competes),)),))
+            profile = needing(replace(STORE, through=(replace(KEY, competes=competes),)))
             found = policy("p", store={"name": "a"})
             lacking = missing_need(index(found, self.keyed({"name": "k"}), complete=True), found, profile)
             assert lacking is not None
@@ -327,7 +333,7 @@ class TestGrantSetting:
         need = self.need.with_settings(values)
         assert (need.grant_required, need.through[0].grant_required) == (required, required)
         forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
-        profile = replace(NEEDY, needs=(need,))
+        profile = needing(need)
         found = missing(self.far, store("a", namespace="far"), profile=profile)
         assert found == (forbidden if required else "")
         assert missing(self.far, profile=profile) != ""
@@ -337,9 +343,7 @@ class TestGrantSetting:
 
     def test_by_default(self) -> None:
         """The setting of a profile has a value that holds unless another one is given."""
-        profile = replace(
-            NEEDY, needs=(self.need,), settings={"grants": ControllerSetting("on", "whether grants are asked for")}
-        )
+        profile = needing(self.need, settings={"grants": ControllerSetting("on", "whether grants are asked for")})
         assert profile.with_settings({}).needs[0].grant_required is True
         assert profile.with_settings({"grants": "off"}).needs[0].grant_required is False
 
@@ -357,7 +361,7 @@ def test_requests_may_get_errors_while_a_policy_is_invalid(reference: Json) -> N
 
 class TestOtherKinds:
     need: Final = replace(STORE, other_kinds=(GroupKind("cloud.example.com", "Store"), GroupKind("", "ConfigMap")))
-    profile: Final = replace(NEEDY, needs=(need,))
+    profile: Final = needing(need)
 
     @pytest.mark.parametrize(
         ("reference", "named"),
@@ -389,9 +393,6 @@ def named(
     return [(it.field, str(it.ref), it.tolerated, it.guessed) for it in each if isinstance(it, NamedNeed)]
 
 
-SECRET: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True)
-
-
 def secret(name: str, namespace: str = "default", **labels: str) -> Resource:
     found = resource("Secret", name, group="", namespace=namespace)
     return replace(found, raw={**found.raw, "metadata": {**mapping_at(found.raw, "metadata"), "labels": labels}})
@@ -399,19 +400,16 @@ def secret(name: str, namespace: str = "default", **labels: str) -> Resource:
 
 def test_a_name_alone() -> None:
     """As text; a reference is none."""
-    need = replace(SECRET, by="name")
+    need = replace(KEY, by="name")
     assert named(need=need, key="k") == [("spec.key", "Secret default/k", False, False)]
     assert named(need=need, key=["a", "b"])[1:] == [("spec.key[1]", "Secret default/b", False, False)]
     assert named(need=need, key={"name": "k"}) == named(need=need) == []
-    found = policy("p", key="k")
-    lacking = missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,)))
-    assert lacking is not None
-    assert lacking.message == "Secret default/k, which spec.key names, does not exist"
+    assert missing(profile=needing(need), key="k") == "Secret default/k, which spec.key names, does not exist"
 
 
 def test_every_entry_of_a_map() -> None:
     """By its key; the field that lets requests through is that of the same entry."""
-    need = replace(SECRET, field="spec.users.*.key", fail_open="spec.users.*.open")
+    need = replace(KEY, field="spec.users.*.key", fail_open="spec.users.*.open")
     users: Json = {"ann": {"key": {"name": "a"}}, "bob": {"key": {"name": "b"}, "open": True}, "cid": 7}
     assert named(need=need, users=users) == [
         ("spec.users.ann.key", "Secret default/a", False, False),
@@ -421,7 +419,7 @@ def test_every_entry_of_a_map() -> None:
 
 def test_stanzas() -> None:
     """What may stand in the spec may stand in each of them; the reference need not be there even so."""
-    need = replace(SECRET, optional=False, fail_open="spec.open")
+    need = replace(KEY, optional=False, fail_open="spec.open")
     profile = replace(NEEDY, stanzas="plural")
     found = named(need=need, profile=profile, defaults={"key": {"name": "a"}, "open": True})
     assert found == [("spec.defaults.key", "Secret default/a", True, False)]
@@ -433,7 +431,7 @@ def test_stanzas() -> None:
 
 
 class TestLabels:
-    need = replace(SECRET, by="labels", all_namespaces="spec.everywhere")
+    need = replace(KEY, by="labels", all_namespaces="spec.everywhere")
     key: Final[Json] = {"matchLabels": {"for": "me"}}
 
     def test_which(self) -> None:
@@ -467,11 +465,11 @@ class TestNamespaceOf:
         world, far = [secret("k", "far"), self.operator("far")], ref("Secret", "k", "far", group="")
         assert may_leave_out_namespace(index(*world), far, [self.need])
         assert not may_leave_out_namespace(index(*world), replace(far, namespace="away"), [self.need])
-        assert not may_leave_out_namespace(index(*world), far, [SECRET])
+        assert not may_leave_out_namespace(index(*world), far, [KEY])
         assert may_leave_out_namespace(index(*world, self.operator("away")), far, [self.need])
-        assert may_leave_out_namespace(index(*world), far, [replace(SECRET, cluster_kinds=frozenset({"Secret"}))])
+        assert may_leave_out_namespace(index(*world), far, [replace(KEY, cluster_kinds=frozenset({"Secret"}))])
 
-    need = replace(SECRET, namespace_of=GroupKind("example.com", "Operator"))
+    need = replace(KEY, namespace_of=GroupKind("example.com", "Operator"))
     key: Final[Json] = {"name": "k"}
 
     @staticmethod
@@ -503,19 +501,16 @@ class TestNamespaceOf:
 
 def test_further_kinds() -> None:
     """What a reference of any other kind names is not said to be wrong, nor to be there; one without a name is."""
-    need = replace(SECRET, any_kind=True)
+    need = replace(KEY, any_kind=True)
     assert named(need=need, key={"kind": "Vault", "name": "k"}) == []
     assert named(need=need, key={"name": "k"}) == [("spec.key", "Secret default/k", False, False)]
-    found = policy("p", key={})
-    assert missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,))) is not None
+    assert missing(profile=needing(need), key={}) != ""
 
 
 def test_a_kind_that_needs_no_grants() -> None:
-    need = replace(SECRET, grant_required=False)
-    found = policy("p", key={"name": "k", "namespace": "far"})
-    world = index(found, secret("k", "far"), complete=True)
-    assert missing_need(world, found, replace(NEEDY, needs=(need,))) is None
-    assert missing_need(world, found, replace(NEEDY, needs=(need.with_settings({}),))) is None
+    need = replace(KEY, grant_required=False)
+    for profile in (needing(need), needing(need.with_settings({}))):
+        assert missing(None, secret("k", "far"), profile=profile, key={"name": "k", "namespace": "far"}) == ""
 
 
 class TestTolerated:
@@ -524,29 +519,25 @@ class TestTolerated:
     @pytest.mark.parametrize("need", [replace(STORE, when_missing="ignored"), replace(STORE, fail_open="spec.open")])
     def test_what_does_not_exist(self, need: RequiredObject) -> None:
         """The policy is valid all the same, also where it may not refer to it; and nobody asks for it."""
-        profile = replace(NEEDY, needs=(need,))
+        profile = needing(need)
         for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}):
-            found = policy("p", store=reference, open=True)
-            assert missing_need(index(found, complete=True), found, profile) is None
-            assert [*unread_needs(index(found), found, profile)] == []
+            assert missing(reference, profile=profile, open=True) == ""
+            assert unread(profile=profile, store=reference, open=True) == []
 
     def test_what_names_nothing(self) -> None:
-        for reference in ({}, {"kind": "Shed", "name": "a"}):
-            found = policy("p", store=reference)
-            profile = replace(NEEDY, needs=(replace(STORE, when_missing="unknown"),))
-            assert missing_need(index(found, complete=True), found, profile) is None
+        for reference in ({}, SHED):
+            assert missing(reference, profile=needing(replace(STORE, when_missing="unknown"))) == ""
 
     def test_what_it_needs_in_turn(self) -> None:
         through = replace(STORE, when_missing="ignored", through=(KEY,))
         holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
-        assert missing({"name": "a"}, holder, profile=replace(NEEDY, needs=(through,))) == ""
+        assert missing({"name": "a"}, holder, profile=needing(through)) == ""
 
     def test_what_says_so_itself(self) -> None:
         """The reference can hold the field that says that requests do without it."""
-        profile = replace(NEEDY, needs=(replace(STORE, fail_open="spec.store.open"),))
-        for is_open, lacks in ((True, False), (False, True)):
-            found = policy("p", store={"name": "a", "open": is_open})
-            assert (missing_need(index(found, complete=True), found, profile) is not None) is lacks
+        profile = needing(replace(STORE, fail_open="spec.store.open"))
+        for is_open, expected in ((True, ""), (False, GONE)):
+            assert missing({"name": "a", "open": is_open}, profile=profile) == expected
 
     @pytest.mark.parametrize(
         ("jobs", "lacking"),
@@ -560,6 +551,4 @@ class TestTolerated:
     )
     def test_which_element_says_so(self, jobs: Json, lacking: str) -> None:
         need = replace(STORE, field="spec.jobs.store", fail_open="spec.jobs.open")
-        found = policy("p", jobs=jobs)
-        failure = missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,)))
-        assert (failure.message.partition(",")[0] if failure else "") == lacking
+        assert missing(profile=needing(need), jobs=jobs).partition(",")[0] == lacking
