@@ -46,7 +46,6 @@ MEASURED: Final = (
     "test_problems.py",
     "test_redaction.py",
     "test_states.py",
-    "test_surroundings.py",
     "topology",
     "validation",
 )
