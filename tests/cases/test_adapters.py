@@ -23,8 +23,7 @@ from tests.cases.gwctl_question import Question
 from tests.cases.kuadrant import profiles_of
 from tests.cases.nginx_gateway_fabric_effective import settings_of
 from tests.cases.report import NOT_ANSWERED, NOTHING, NodeInForce
-from tests.cases.sample import DATA, OF_KUADRANT, WORLD, case, write_manifests
-from tests.cases.worlds import fields, read, world
+from tests.cases.worlds import DATA, OF_KUADRANT, WORLD, case, fields, read, world, write_manifests
 
 
 def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, NodeInForce]:

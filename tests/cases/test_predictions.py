@@ -20,8 +20,7 @@ from tests.cases import envoy_gateway, kgateway
 from tests.cases.envoy_gateway import ancestors
 from tests.cases.kgateway import fields_in_force, settings_of
 from tests.cases.predictions import main
-from tests.cases.sample import DATA, case, write_manifests
-from tests.cases.worlds import CASES, world
+from tests.cases.worlds import CASES, DATA, case, world, write_manifests
 
 
 def test_a_world_that_cannot_be_read_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,8 +14,7 @@ from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
 from tests.cases.names import slashed
 from tests.cases.report import NOTHING, NodeInForce, Score, judged, main, rarer, render, score
-from tests.cases.sample import case
-from tests.cases.worlds import objects, read, world
+from tests.cases.worlds import case, objects, read, world
 
 
 def test_a_miss_is_reported_and_makes_the_exit_code_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,8 @@ from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.resolution import field_name
 from tests import oracle, oracle_merging, oracle_verdicts
 from tests.oracle import Path
-from tests.oracle_differences import Leaf, Place, Verdict, differences, verdicts
 from tests.oracle_specs import Flat, Who
+from tests.oracle_verdicts import Leaf, Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.examples import examples
 from tests.property.strategies import worlds
