@@ -18,7 +18,7 @@ from kubectl_policy.resolution import field_name
 from tests import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Resource, Snapshot
     from kubectl_policy.model import Json
@@ -54,32 +54,26 @@ def fixture_world(name: str) -> Callable[..., Snapshot]:
     return world
 
 
+def _changed(snapshot: Snapshot, name: str, change: Callable[[Resource], Resource]) -> Snapshot:
+    assert name in {str(resource.ref) for resource in snapshot.resources}
+    resources = (change(resource) if str(resource.ref) == name else resource for resource in snapshot.resources)
+    return replace(snapshot, resources=tuple(resources))
+
+
 def edited(snapshot: Snapshot, name: str, **fields: Json) -> Snapshot:
     """A snapshot in which fields of one object's spec are others; None takes a field away."""
-    assert name in {str(resource.ref) for resource in snapshot.resources}
-    return replace(
-        snapshot,
-        resources=tuple(
-            _edited(resource, fields) if str(resource.ref) == name else resource for resource in snapshot.resources
-        ),
-    )
 
+    def edit(resource: Resource) -> Resource:
+        spec = {**mapping_at(resource.raw, "spec"), **fields}
+        kept: dict[str, Json] = {key: value for key, value in spec.items() if value is not None}
+        return replace(resource, raw={**resource.raw, "spec": kept})
 
-def _edited(resource: Resource, fields: Mapping[str, Json]) -> Resource:
-    spec = {**mapping_at(resource.raw, "spec"), **fields}
-    kept: dict[str, Json] = {key: value for key, value in spec.items() if value is not None}
-    return replace(resource, raw={**resource.raw, "spec": kept})
+    return _changed(snapshot, name, edit)
 
 
 def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
     """A snapshot in which one object has annotations."""
-    assert name in {str(resource.ref) for resource in snapshot.resources}
-
-    resources = (
-        build.with_metadata(resource, annotations=annotations) if str(resource.ref) == name else resource
-        for resource in snapshot.resources
-    )
-    return replace(snapshot, resources=tuple(resources))
+    return _changed(snapshot, name, lambda resource: build.with_metadata(resource, annotations=annotations))
 
 
 def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:

@@ -35,6 +35,7 @@ DOORS: Final[Json] = {"rates": [{"limit": 1000, "window": "1m"}]}
 GUIDED: Final[Json] = {"rates": [{"limit": 20, "window": "1m"}]}
 OWN_DOORS: Final[Json] = {"rates": [{"limit": 5000, "window": "1m"}]}
 BOOKING: Final[Json] = {"rates": [{"limit": 5, "window": "10s"}]}
+OVERRIDDEN: Final = {"": {"Accepted": ("True", "Accepted", ()), "Enforced": ("False", "Overridden", ())}}
 world: Final = fixture_world("kuadrant")
 
 
@@ -50,9 +51,7 @@ def test_atomic_overrides_leave_nothing_of_what_is_below() -> None:
     outcomes = states(analyze(snapshot))
     assert outcomes["RateLimitPolicy visits/booking"] == ("Overridden", ["platform/doors"])
     assert outcomes["RateLimitPolicy visits/tours"] == ("Overridden", ["platform/doors"])
-    assert reported(analyze(snapshot), "RateLimitPolicy visits/tours") == {
-        "": {"Accepted": ("True", "Accepted", ()), "Enforced": ("False", "Overridden", ())}
-    }
+    assert reported(analyze(snapshot), "RateLimitPolicy visits/tours") == OVERRIDDEN
 
 
 def test_atomic_defaults_of_the_gateway_are_for_those_who_have_none() -> None:
@@ -101,16 +100,14 @@ def test_of_two_policies_on_one_route_the_older_one_says_how_they_combine() -> N
     insisting: Json = {"limits": {"guided": GUIDED}}
     snapshot = edited(snapshot, "RateLimitPolicy visits/tours", limits=None, overrides=insisting)
     assert limits(snapshot)[TOURS] == {"guided": GUIDED, "doors": DOORS}
-    assert reported(analyze(snapshot), "RateLimitPolicy visits/late") == {
-        "": {"Accepted": ("True", "Accepted", ()), "Enforced": ("False", "Overridden", ())}
-    }
+    assert reported(analyze(snapshot), "RateLimitPolicy visits/late") == OVERRIDDEN
 
 
 def test_a_rule_without_a_name_is_called_by_its_number_from_one() -> None:
     """`rule-1` is the first; there is no `rule-0`, and `rule-2` is no name of a rule that has another one."""
     (found,) = analyze(world()).attachments[policy_ref(analyze(world()), "RateLimitPolicy visits/booking")]
     assert (found.state, str(found.target)) == ("attached", "HTTPRoute visits/tours#rule[0]")
-    target = {**build.target("tours", "HTTPRoute"), "sectionName": "rule-0"}
+    target = build.target("tours", "HTTPRoute", "rule-0")
     snapshot = edited(world(), "RateLimitPolicy visits/booking", targetRef=target)
     assert states(analyze(snapshot))["RateLimitPolicy visits/booking"] == ("TargetNotFound", [])
     assert reported(analyze(snapshot), "RateLimitPolicy visits/booking") == {
@@ -118,35 +115,29 @@ def test_a_rule_without_a_name_is_called_by_its_number_from_one() -> None:
     }
 
 
+TOURS_ROUTE: Final = build.node("HTTPRoute", "tours", namespace="visits")
+LETTERS_ROUTE: Final = build.node("HTTPRoute", "letters", namespace="archive")
+
+
 @pytest.mark.parametrize(
     ("node", "auth", "limiting", "tls"),
     [
-        (ENTRANCE, ["platform/house"], ["platform/doors"], ["platform/certificates"]),
-        (replace(ENTRANCE, section="public"), ["platform/house"], ["platform/doors"], ["platform/certificates"]),
-        (
-            replace(ENTRANCE, section="staff"),
-            ["platform/house"],
-            ["platform/doors"],
-            ["platform/certificates", "platform/staff"],
-        ),
-        (
-            build.node("HTTPRoute", "tours", namespace="visits"),
-            ["platform/house", "visits/tours"],
-            ["platform/doors", "visits/tours"],
-            ["platform/certificates"],
-        ),
-        (
-            build.node("HTTPRoute", "letters", namespace="archive"),
-            ["platform/house"],
-            ["platform/doors"],
-            ["platform/certificates", "platform/staff"],
-        ),
+        (ENTRANCE, [], [], []),
+        (replace(ENTRANCE, section="public"), [], [], []),
+        (replace(ENTRANCE, section="staff"), [], [], ["platform/staff"]),
+        (TOURS_ROUTE, ["visits/tours"], ["visits/tours"], []),
+        (LETTERS_ROUTE, [], [], ["platform/staff"]),
     ],
     ids=str,
 )
 def test_what_would_be_reported_on_targets(node: NodeRef, auth: list[str], limiting: list[str], tls: list[str]) -> None:
-    """Policies on the target or above it, whether or not they are beaten there; those on its rules do not count."""
-    expected = {"AuthPolicy": auth, "DNSPolicy": ["platform/zone"], "RateLimitPolicy": limiting, "TLSPolicy": tls}
+    """Beside those of the Gateway, whether or not they are beaten there; those on its rules do not count."""
+    expected = {
+        "AuthPolicy": ["platform/house", *auth],
+        "DNSPolicy": ["platform/zone"],
+        "RateLimitPolicy": ["platform/doors", *limiting],
+        "TLSPolicy": ["platform/certificates", *tls],
+    }
     assert affected(analyze(world()), node) == {
         f"kuadrant.io/{kind}Affected": [f"{kind} {name}" for name in names] for kind, names in expected.items()
     }
@@ -213,17 +204,13 @@ def test_without_an_address_there_is_nothing_to_name() -> None:
 
 def test_of_a_policy_of_tokens_a_part_that_is_beaten_counts_as_not_enforced() -> None:
     """Unlike its siblings it reports False then, with the reason Unknown."""
-    on_rule = {**build.target("tours", "HTTPRoute"), "sectionName": "rule-2"}
-    every: Json = {"a": GUIDED, "b": GUIDED}
-    analysis = analyze(
-        added(
-            world(),
-            policy(
-                TOKENS, "all", {"targetRef": build.target("tours", "HTTPRoute"), "limits": every}, namespace="visits"
-            ),
-            policy(TOKENS, "one", {"targetRef": on_rule, "limits": {"c": GUIDED}}, namespace="visits", age=2),
-        )
-    )
+    on_route: dict[str, Json] = {"targetRef": build.target("tours", "HTTPRoute"), "limits": {"a": GUIDED, "b": GUIDED}}
+    on_rule: dict[str, Json] = {"targetRef": build.target("tours", "HTTPRoute", "rule-2"), "limits": {"c": GUIDED}}
+    policies = [
+        policy(TOKENS, "all", on_route, namespace="visits"),
+        policy(TOKENS, "one", on_rule, namespace="visits", age=2),
+    ]
+    analysis = analyze(added(world(), *policies))
     assert states(analysis)["TokenRateLimitPolicy visits/all"][0] == "PartiallyEnforced"
     assert reported(analysis, "TokenRateLimitPolicy visits/all")[""]["Enforced"] == ("False", "Unknown", ())
     assert reported(analysis, "TokenRateLimitPolicy visits/one")[""]["Enforced"] == ("True", "Enforced", ())
@@ -231,15 +218,8 @@ def test_of_a_policy_of_tokens_a_part_that_is_beaten_counts_as_not_enforced() ->
 
 def test_nothing_is_claimed_of_a_kind_of_which_others_are_made() -> None:
     """An extension is accepted on its target; what the controller makes of it is another policy."""
-    plan = build.policy(
-        "plan",
-        kind="PlanPolicy",
-        group="extensions.kuadrant.io",
-        namespace="visits",
-        age=1,
-        targetRef=build.target("tours", "HTTPRoute"),
-        plans=[{"tier": "gold"}],
-    )
+    spec: dict[str, Json] = {"targetRef": build.target("tours", "HTTPRoute"), "plans": [{"tier": "gold"}]}
+    plan = policy("PlanPolicy.extensions.kuadrant.io", "plan", spec, namespace="visits")
     analysis = analyze(added(world(), plan))
     assert reported(analysis, "PlanPolicy visits/plan")[""]["Accepted"] == ("True", "Accepted", ())
     assert limits(added(world(), plan)) == limits(world())
