@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import Analysis, analyze, plain
+from kubectl_policy import Analysis, analyze
 from kubectl_policy.attachment import SettingsReferences
 from kubectl_policy.model import Json, Resource
 from kubectl_policy.questions.describe.objects import describe
@@ -17,7 +17,18 @@ from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
-from tests.implementations import Condition, added, edited, fixture_world, policy, reported, settings, states
+from tests.implementations import (
+    Condition,
+    added,
+    edited,
+    fixture_world,
+    policy,
+    policy_ref,
+    reported,
+    settings,
+    spec_at,
+    states,
+)
 from tests.render.shown import shown
 
 GROUP: Final = "gateway.envoyproxy.io"
@@ -98,11 +109,9 @@ def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
 
 def test_a_section_that_its_target_has_not_is_the_only_target_that_is_reported_missing() -> None:
     """A Gateway or route that is missing may be another controller's; a listener or rule cannot be."""
-    target = build.target("booking", "HTTPRoute", "seat")
-    missing = build.target("bookings", "HTTPRoute")
+    targets = {"a": build.target("booking", "HTTPRoute", "seat"), "b": build.target("bookings", "HTTPRoute")}
     policies = [
-        build.policy(name, reference, kind="BackendTrafficPolicy", group=GROUP, namespace="tickets", age=1)
-        for name, reference in (("a", target), ("b", missing))
+        policy(TRAFFIC, name, {"targetRefs": [target]}, namespace="tickets") for name, target in targets.items()
     ]
     analysis = analyze(added(world(), *policies))
     assert reported(analysis, "BackendTrafficPolicy tickets/a") == {
@@ -197,15 +206,12 @@ def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> N
     ]
     analysis = analyze(added(world(), *patches))
     front = build.node("Gateway", "front", namespace="platform")
-    (found,) = (
-        effective for effective in analysis.effective(front) if effective.resolution.kind.kind == "EnvoyPatchPolicy"
-    )
-    assert plain(found.resolution.spec) == {
-        "platform/early": {"priority": -1},
-        "platform/usual": {},
-        "platform/late": {"priority": 5},
-    }
-    assert list(plain(found.resolution.spec)) == ["platform/early", "platform/usual", "platform/late"]
+    (found,) = spec_at(analysis, f"EnvoyPatchPolicy.{GROUP}", front)
+    assert [*found.items()] == [
+        ("platform/early", {"priority": -1}),
+        ("platform/usual", {}),
+        ("platform/late", {"priority": 5}),
+    ]
     assert [states(analysis)[str(patch.ref)] for patch in patches] == [("Enforced", [])] * 3
 
 
@@ -297,9 +303,7 @@ def test_client_certificates_need_their_authority() -> None:
     tls: Json = {"tls": {"clientValidation": {"caCertificateRefs": [{"name": "x"}]}}}
     snapshot = edited(world(), "ClientTrafficPolicy platform/clients", **tls)  # type: ignore[arg-type]
     analysis = analyze(replace(snapshot, complete=True))
-    (attachment,) = next(
-        found for ref, found in analysis.attachments.items() if ref.name == "clients" and "Client" in ref.kind
-    )
+    (attachment,) = analysis.attachments[policy_ref(analysis, "ClientTrafficPolicy platform/clients")]
     assert (attachment.state, attachment.competes) == ("policy invalid", True)
     assert attachment.message.startswith(
         "Secret platform/x, which spec.tls.clientValidation.caCertificateRefs[0] names"

@@ -57,13 +57,8 @@ GATEWAY: Final = "Gateway platform/harbour"
 
 def test_who_has_a_part_in_no_field_is_overridden() -> None:
     """Of the scope of the route alone: that the listener's policy takes all of the Gateway's is not reported."""
-    late = policy(
-        TRAFFIC,
-        "late",
-        {"targetRefs": [build.target("tickets", "HTTPRoute")], "buffer": {"maxRequestSize": "1Ki"}},
-        namespace="sailings",
-        age=10_000,
-    )
+    spec: dict[str, Json] = {"targetRefs": [build.target("tickets", "HTTPRoute")], "buffer": {"maxRequestSize": "1Ki"}}
+    late = policy(TRAFFIC, "late", spec, namespace="sailings", age=10_000)
     analysis = analyze(added(world(), late))
     assert states(analysis)["TrafficPolicy sailings/late"] == ("Overridden", ["sailings/summer"])
     assert reported(analysis, "TrafficPolicy sailings/late") == {
@@ -116,29 +111,17 @@ def test_without_the_filter_its_policy_attaches_to_nothing() -> None:
 def test_providers_of_all_scopes_authorize() -> None:
     """The listener's and the route's, since they are different ones; the same one again would be dropped."""
     deck: Resource = build.resource("GatewayExtension", "deck", {"type": "ExtAuth"}, group=GROUP, namespace="platform")
-    guard = policy(
-        TRAFFIC,
-        "deck",
-        {"targetRefs": [build.target("harbour", section="https")], "extAuth": {"extensionRef": {"name": "deck"}}},
-        namespace="platform",
-    )
-    in_force = settings(analyze(added(world(), deck, guard)), TRAFFIC)
-    assert in_force[SEARCH]["extAuth"] == [PURSER, {"extensionRef": {"name": "deck"}}]
+    provider: Json = {"extensionRef": {"name": "deck"}}
+    spec: dict[str, Json] = {"targetRefs": [build.target("harbour", section="https")], "extAuth": provider}
+    in_force = settings(analyze(added(world(), deck, policy(TRAFFIC, "deck", spec, namespace="platform"))), TRAFFIC)
+    assert in_force[SEARCH]["extAuth"] == [PURSER, provider]
 
 
 def test_the_global_namespace_selects_in_every_namespace() -> None:
     """If the setting names it; references reach nothing there."""
-    chosen = policy(
-        TRAFFIC,
-        "everywhere",
-        {
-            "targetSelectors": [
-                {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "matchLabels": {"line": "coast"}}
-            ],
-            "csrf": {"percentageEnabled": 50},
-        },
-        namespace="platform",
-    )
+    selector: Json = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "matchLabels": {"line": "coast"}}
+    spec: dict[str, Json] = {"targetSelectors": [selector], "csrf": {"percentageEnabled": 50}}
+    chosen = policy(TRAFFIC, "everywhere", spec, namespace="platform")
     route = build.route(
         "coast",
         namespace="sailings",

@@ -131,12 +131,8 @@ def test_a_policy_that_says_nothing_but_what_is_passed_over_has_no_effect() -> N
 
 def test_two_firewalls_on_one_target_are_both_in_force() -> None:
     """They are not looked at for conflicts, and a route's still stand for the Gateway's."""
-    second = policy(
-        f"WAFPolicy.{GROUP}",
-        "more",
-        {"targetRefs": [build.target("comments", "HTTPRoute")], "type": "HTTP"},
-        namespace="newsroom",
-    )
+    on_route: dict[str, Json] = {"targetRefs": [build.target("comments", "HTTPRoute")], "type": "HTTP"}
+    second = policy(f"WAFPolicy.{GROUP}", "more", on_route, namespace="newsroom")
     (spec,) = spec_at(analyze(added(world(), second)), f"WAFPolicy.{GROUP}", COMMENTS)
     assert set(spec) == {"newsroom/forms", "newsroom/more"}
 

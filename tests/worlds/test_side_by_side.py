@@ -265,15 +265,11 @@ def shared() -> tuple[Resource, ...]:
 def misplaced() -> dict[str, Resource]:
     """Return a policy of each implementation that is on a Gateway of another one, by group."""
     on = {name: {"targetRefs": [build.target(name)]} for name in GATEWAYS}
+    proxy: dict[str, Json] = {**on["front"], "buffering": {"disable": True}}
     return {
         ENVOY: policy(TRAFFIC, "astray", {**on["harbour"], "retry": {"numRetries": 1}}, namespace="platform"),
         KGATEWAY: policy(RULES, "astray", {**on["desk"], "csrf": {"percentageEnabled": 1}}, namespace="platform"),
-        NGINX: policy(
-            f"ProxySettingsPolicy.{NGINX}",
-            "astray",
-            {**on["front"], "buffering": {"disable": True}},
-            namespace="platform",
-        ),
+        NGINX: policy(f"ProxySettingsPolicy.{NGINX}", "astray", proxy, namespace="platform"),
     }
 
 

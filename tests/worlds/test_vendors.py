@@ -105,6 +105,11 @@ MIXER_POD: Final = build.node("Pod", "mixer-0", namespace=RADIO, group="")
 gke: Final = fixture_world("gke")
 
 
+def pods(selector: Json) -> Json:
+    """References to the Pods that a selector selects."""
+    return [{"group": "", "kind": "Pod", "selector": selector}]
+
+
 def test_of_two_on_one_service_the_older_one_applies() -> None:
     """Nothing of the newer one is added; without the older one it applies."""
     analysis = analyze(gke("GCPBackendPolicy radio/studio"))
@@ -116,13 +121,8 @@ def test_of_two_on_one_service_the_older_one_applies() -> None:
 
 def test_all_authorization_policies_apply_to_what_they_select() -> None:
     """By name or by the labels of Pods; none beats another."""
-    more = policy(
-        f"GCPAuthzPolicy.{GKE}",
-        "more",
-        {"action": "ALLOW", "targetRefs": [{"group": "", "kind": "Pod", "selector": {"matchLabels": {}}}]},
-        namespace=RADIO,
-    )
-    analysis = analyze(added(gke(), more))
+    spec: dict[str, Json] = {"action": "ALLOW", "targetRefs": pods({"matchLabels": {}})}
+    analysis = analyze(added(gke(), policy(f"GCPAuthzPolicy.{GKE}", "more", spec, namespace=RADIO)))
     assert [name for name in affecting(analysis, STUDIO_POD) if "Authz" in name] == [
         "GCPAuthzPolicy radio/mixer-only",
         "GCPAuthzPolicy radio/more",
@@ -133,22 +133,10 @@ def test_all_authorization_policies_apply_to_what_they_select() -> None:
 
 def test_of_two_for_a_pod_the_older_one_counts_and_the_answer_doubts_it() -> None:
     """That one by labels goes before one for the whole namespace is known in words alone."""
-    whole = policy(
-        f"GCPServerTLSPolicy.{GKE}",
-        "whole",
-        {"mtlsMode": "Disabled", "targetRefs": [{"group": "", "kind": "Pod", "selector": {}}]},
-        namespace=RADIO,
-    )
-    newer = policy(
-        f"GCPServerTLSPolicy.{GKE}",
-        "newer",
-        {
-            "mtlsMode": "Permissive",
-            "targetRefs": [{"group": "", "kind": "Pod", "selector": {"matchLabels": {"app": "mixer"}}}],
-        },
-        namespace=RADIO,
-        age=2,
-    )
+    disabled: dict[str, Json] = {"mtlsMode": "Disabled", "targetRefs": pods({})}
+    whole = policy(f"GCPServerTLSPolicy.{GKE}", "whole", disabled, namespace=RADIO)
+    some: dict[str, Json] = {"mtlsMode": "Permissive", "targetRefs": pods({"matchLabels": {"app": "mixer"}})}
+    newer = policy(f"GCPServerTLSPolicy.{GKE}", "newer", some, namespace=RADIO, age=2)
     analysis = analyze(added(gke(), whole, newer))
     assert spec_at(analysis, f"GCPServerTLSPolicy.{GKE}", MIXER_POD) == [{"mtlsMode": "Disabled"}]
     assert states(analysis)["GCPServerTLSPolicy radio/newer"] == ("Conflicted", ["radio/whole"])
@@ -207,18 +195,10 @@ def test_a_listener_has_the_option_of_its_set_or_the_gateways() -> None:
 
 def test_a_listener_of_the_gateway_has_its_own_option_before_the_gateways() -> None:
     """Whichever is older, and on no other listener."""
-    own = policy(
-        LISTENERS,
-        "own",
-        {"targetRefs": [build.target("market", section="https")], "options": {"a": 1}},
-        namespace="platform",
-        age=1,
-    )
-    in_force = settings(analyze(added(gloo(), own)), LISTENERS)
-    assert (in_force[HTTPS], in_force[HTTP]) == (
-        {"options": {"a": 1}},
-        {"options": {"perConnectionBufferLimitBytes": 32768}},
-    )
+    spec: dict[str, Json] = {"targetRefs": [build.target("market", section="https")], "options": {"a": 1}}
+    in_force = settings(analyze(added(gloo(), policy(LISTENERS, "own", spec, namespace="platform"))), LISTENERS)
+    assert in_force[HTTPS] == {"options": {"a": 1}}
+    assert in_force[HTTP] == {"options": {"perConnectionBufferLimitBytes": 32768}}
 
 
 def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
@@ -262,15 +242,11 @@ def test_a_route_may_let_those_below_it_override_some_options(said: Json, timeou
 
 
 def test_an_option_in_another_namespace_is_never_found() -> None:
-    grant = build.grant(
-        namespace="orders",
-        sources=[(GLOO, "RouteOption", "platform")],
-        targets=[("gateway.networking.k8s.io", "HTTPRoute")],
-    )
+    targets = [("gateway.networking.k8s.io", "HTTPRoute")]
+    grant = build.grant(namespace="orders", sources=[(GLOO, "RouteOption", "platform")], targets=targets)
     analysis = analyze(added(gloo(), grant))
-    assert [found.state for found in analysis.attachments[build.ref("RouteOption", "faults", "platform", GLOO)]] == [
-        "not permitted"
-    ]
+    (attachment,) = analysis.attachments[policy_ref(analysis, "RouteOption platform/faults")]
+    assert attachment.state == "not permitted"
 
 
 def test_another_controllers_gateway_has_no_options() -> None:
