@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.lint.rule_worlds import document
 from tests.text.readings import says_the_same
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SERVICE = """\
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: apps}
-spec: {ports: [{port: 80}]}
-"""
-_GATEWAY = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: main, namespace: infra}
-spec: {gatewayClassName: public, listeners: [{name: http, port: 80, protocol: HTTP}]}
-"""
-_KEY = """\
-apiVersion: v1
-kind: Secret
-metadata: {name: key, namespace: apps, labels: {for: us}}
-"""
+_SERVICE = document("Service", "web", "{ports: [{port: 80}]}", version="v1", namespace="apps")
+_LISTENERS = "listeners: [{name: http, port: 80, protocol: HTTP}]"
+_GATEWAY = document("Gateway", "main", f"{{gatewayClassName: public, {_LISTENERS}}}", namespace="infra")
+_KEY = document("Secret", "key", "{}", version="v1", namespace="apps", meta=", labels: {for: us}")
 _PROFILE = """\
 group: example.com
 kinds:
@@ -35,14 +23,14 @@ kinds:
 """
 
 
-def _thing(kind: str, name: str, spec: str) -> str:
-    return f"apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: apps}}\nspec: {spec}\n"
+def _thing(kind: str, name: str, spec: str, namespace: str = "apps") -> str:
+    return document(kind, name, spec, version="example.com/v1", namespace=namespace)
 
 
 def _asked(folder: Path, *documents: str, profile: str = "", **options: str) -> list[str]:
     """What is said of objects in some documents; each option is a command and the object."""
     (folder / "world").mkdir()
-    (folder / "world" / "all.yaml").write_text("---\n".join(documents), "utf-8")
+    (folder / "world" / "all.yaml").write_text("".join(documents), "utf-8")
     (folder / "profile.yaml").write_text(_PROFILE + profile, "utf-8")
     more = ["--offline", str(folder / "world"), "--profiles", str(folder / "profile.yaml"), "-o", "json"]
     return [says_the_same([command.replace("_", "-"), *named.split(), *more]) for command, named in options.items()]
@@ -50,32 +38,20 @@ def _asked(folder: Path, *documents: str, profile: str = "", **options: str) -> 
 
 def test_a_target_that_a_default_names(tmp_path: Path) -> None:
     """The definition of a kind fills in which object its policies are about."""
-    definition = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: colors.example.com}
-spec:
-  group: example.com
-  names: {kind: Color, plural: colors}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        properties:
-          spec:
-            properties:
-              targetRef:
-                default: {}
-                properties:
-                  group: {default: gateway.networking.k8s.io}
-                  kind: {default: Gateway}
-                  name: {default: main}
-                  namespace: {default: infra}
-                anyOf: [{required: [name]}, {required: [kind]}]
-"""
+    reference = (
+        "{group: {default: gateway.networking.k8s.io}, kind: {default: Gateway}, name: {default: main}, "
+        "namespace: {default: infra}}"
+    )
+    target = f"{{default: {{}}, properties: {reference}, anyOf: [{{required: [name]}}, {{required: [kind]}}]}}"
+    schema = f"openAPIV3Schema: {{properties: {{spec: {{properties: {{targetRef: {target}}}}}}}}}"
+    definition = document(
+        "CustomResourceDefinition",
+        "colors.example.com",
+        "{group: example.com, names: {kind: Color, plural: colors}, scope: Namespaced, "
+        f"versions: [{{name: v1, served: true, storage: true, schema: {{{schema}}}}}]}}",
+        version="apiextensions.k8s.io/v1",
+        namespace="",
+    )
     color = _thing("Color", "red", "{color: red}")
     message = _asked(
         tmp_path, definition, _GATEWAY, color, describe="gateway/main -n infra", blast_radius="color/red -n apps"
@@ -116,67 +92,45 @@ def test_what_is_named_through_others(tmp_path: Path) -> None:
 
 def test_what_has_no_namespace_and_was_read_into_one(tmp_path: Path) -> None:
     """Where nothing defines a kind, only a profile knows that its objects have none."""
-    policy = """\
-apiVersion: kuadrant.io/v1
-kind: TLSPolicy
-metadata: {name: certs, namespace: infra}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: main}
-  issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: letters}
-"""
-    issuer = "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letters}\n"
+    spec = (
+        "{targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: main}, "
+        "issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: letters}}"
+    )
+    policy = document("TLSPolicy", "certs", spec, version="kuadrant.io/v1", namespace="infra")
+    issuer = document("ClusterIssuer", "letters", "{}", version="cert-manager.io/v1", namespace="")
     (message,) = _asked(
         tmp_path, _GATEWAY, policy, issuer, blast_radius="clusterissuer.cert-manager.io/letters -n default"
     )
     assert '"certs"' in message
 
 
-_NAMED_BY_OTHERS = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: public}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: main, namespace: apps}
-spec:
-  gatewayClassName: public
-  listeners: [{name: http, port: 80, protocol: HTTP}]
-  infrastructure:
-    parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: proxy}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: apps}
-spec:
-  parentRefs: [{name: main}]
-  rules:
-  - filters:
-    - type: ExtensionRef
-      extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: rewrite}
-    backendRefs:
-    - name: web
-      port: 80
-      filters:
-      - type: ExtensionRef
-        extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: answer}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: HTTPRouteFilter
-metadata: {name: rewrite, namespace: apps}
-spec: {urlRewrite: {hostname: {type: Backend}}}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: HTTPRouteFilter
-metadata: {name: answer, namespace: apps}
-spec: {directResponse: {statusCode: 503}}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: EnvoyProxy
-metadata: {name: proxy, namespace: apps}
-spec: {concurrency: 2}
-"""
+_ENVOY = "gateway.envoyproxy.io"
+_PUBLIC = document("GatewayClass", "public", f"{{controllerName: {_ENVOY}/gatewayclass-controller}}", namespace="")
+
+
+def _of_envoy(kind: str, name: str, spec: str) -> str:
+    return document(kind, name, spec, version=f"{_ENVOY}/v1alpha1", namespace="apps")
+
+
+def _filter(name: str) -> str:
+    return f"filters: [{{type: ExtensionRef, extensionRef: {{group: {_ENVOY}, kind: HTTPRouteFilter, name: {name}}}}}]"
+
+
+_PARAMETERS = f"infrastructure: {{parametersRef: {{group: {_ENVOY}, kind: EnvoyProxy, name: proxy}}}}"
+_BACKEND = f"{{name: web, port: 80, {_filter('answer')}}}"
+_NAMED_BY_OTHERS = (
+    _PUBLIC,
+    document("Gateway", "main", f"{{gatewayClassName: public, {_LISTENERS}, {_PARAMETERS}}}", namespace="apps"),
+    document(
+        "HTTPRoute",
+        "shop",
+        f"{{parentRefs: [{{name: main}}], rules: [{{{_filter('rewrite')}, backendRefs: [{_BACKEND}]}}]}}",
+        namespace="apps",
+    ),
+    _of_envoy("HTTPRouteFilter", "rewrite", "{urlRewrite: {hostname: {type: Backend}}}"),
+    _of_envoy("HTTPRouteFilter", "answer", "{directResponse: {statusCode: 503}}"),
+    _of_envoy("EnvoyProxy", "proxy", "{concurrency: 2}"),
+)
 
 
 def test_what_is_named_by_what_it_affects(tmp_path: Path) -> None:
@@ -193,21 +147,16 @@ def test_what_is_named_by_what_it_affects(tmp_path: Path) -> None:
         folder = tmp_path / str(place)
         folder.mkdir()
         where = "" if named.startswith("gatewayclass") else " -n apps"
-        for message in _asked(folder, _SERVICE, _NAMED_BY_OTHERS, describe=named + where, blast_radius=named + where):
+        for message in _asked(folder, _SERVICE, *_NAMED_BY_OTHERS, describe=named + where, blast_radius=named + where):
             assert all(f'"{argument}"' in message for argument in arguments)
 
 
 def test_labels_that_select_in_one_namespace(tmp_path: Path) -> None:
     """In its own, in those that a policy lets in, and in all where its namespace is the one for that."""
-    color = """\
-apiVersion: example.com/v1
-kind: Color
-metadata: {name: NAME, namespace: HOME}
-spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, namespaces: {from: FROM}}], a: 1}
-"""
+    selector = '{group: "", kind: Service, matchLabels: {tier: front}, namespaces: {from: FROM}}'
     named = {"red": ("apps", "Same"), "green": ("away", "All"), "blue": ("away", "Same"), "white": ("global", "Same")}
     colors = [
-        color.replace("NAME", name).replace("HOME", home).replace("FROM", source)
+        _thing("Color", name, f"{{targetSelectors: [{selector.replace('FROM', source)}], a: 1}}", home)
         for name, (home, source) in named.items()
     ]
     service = _SERVICE.replace("namespace: apps", "namespace: apps, labels: {tier: front}")
@@ -226,7 +175,7 @@ spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, 
         item.replace('group: "", kind: Service', "group: gateway.networking.k8s.io, kind: GatewayClass")
         for item in colors
     ]
-    public = _NAMED_BY_OTHERS.partition("---\n")[0].replace("name: public", "name: public, labels: {tier: front}")
+    public = _PUBLIC.replace("name: public", "name: public, labels: {tier: front}")
     (message,) = _asked(
         tmp_path, public, *classes, profile=profile.replace("TARGETS", targets), describe="gatewayclass/public"
     )
@@ -235,29 +184,13 @@ spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, 
 
 def test_a_target_of_which_it_is_not_known_whether_it_is_there(tmp_path: Path) -> None:
     """No path ends there in either of two states."""
-    route = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: apps}
-spec: {rules: [{backendRefs: [{group: example.com, kind: Pool, name: deep}]}]}
-"""
-    pool = "apiVersion: example.com/v1\nkind: Pool\nmetadata: {name: deep, namespace: apps}\nspec: {}\n"
-    policy = """\
-apiVersion: example.com/v1
-kind: DyePolicy
-metadata: {name: red, namespace: apps}
-spec:
-  targetRefs: [{group: example.com, kind: Pool, name: deep, sectionName: end}]
-  color: red
-"""
-    other = (
-        policy.replace("name: red", "name: blue")
-        .replace("color: red", "color: blue")
-        .replace(
-            "group: example.com, kind: Pool, name: deep, sectionName: end",
-            "group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop",
-        )
-    )
+    spec = "{rules: [{backendRefs: [{group: example.com, kind: Pool, name: deep}]}]}"
+    route = document("HTTPRoute", "shop", spec, namespace="apps")
+    pool = _thing("Pool", "deep", "{}")
+    deep = "group: example.com, kind: Pool, name: deep"
+    shop = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop"
+    policy = _thing("DyePolicy", "red", f"{{targetRefs: [{{{deep}, sectionName: end}}], color: red}}")
+    other = _thing("DyePolicy", "blue", f"{{targetRefs: [{{{shop}}}], color: blue}}")
     (tmp_path / "change.yaml").write_text(policy.replace(", sectionName: end", ""), "utf-8")
     change = f"-f {tmp_path / 'change.yaml'} --allow-incomplete"
     (message,) = _asked(tmp_path, _GATEWAY, route, pool, policy, other, diff=change)
