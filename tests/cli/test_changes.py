@@ -180,8 +180,7 @@ class TestRetargeted:
     def test_nothing_else_changes(self) -> None:
         """Nor does the policy that was read; all references but one are gone, and one stands where they stood."""
         before = policy("p", target("r", "HTTPRoute"), target("g"), age=3, color="red")
-        shared = before.raw["spec"]
-        alias = resource("Service", "alias", shared, group="")
+        alias = resource("Service", "alias", before.raw["spec"], group="")
         kept = copy.deepcopy(before.raw)
         (after,) = retargetings(_world(before, alias), ["colorpolicy/p=gateway/g#http"], "default")
         assert before.raw == kept

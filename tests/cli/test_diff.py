@@ -205,8 +205,7 @@ def test_documents_are_the_same_as_json_and_as_yaml(command: Command) -> None:
 
 
 def test_owners_are_counted(command: Command) -> None:
-    out = command(*RETRIES, "--owner", "team").out
-    assert "  team         baker 7, pastry 1\n" in out
+    assert "  team         baker 7, pastry 1\n" in command(*RETRIES, "--owner", "team").out
     assert "  absent       no absent label: 8\n" in command(*RETRIES, "--owner", "absent").out
 
 

@@ -81,8 +81,7 @@ def test_an_object_that_is_gone(command: Command, repository: Repository) -> Non
     """It is found in the newest commit that has it."""
     repository.write("a.yaml", MANIFESTS.partition("---\n")[0])
     repository.commit()
-    out = command(*ROUTE).out
-    assert "HTTPRoute app/r is deleted" in out
+    assert "HTTPRoute app/r is deleted" in command(*ROUTE).out
     code, _, err = command("history", "httproute/nope", "-n", "app", "--offline", ".")
     assert code == 3
     assert err.startswith("error: ")

@@ -47,8 +47,7 @@ def test_a_revision(command: Command, tmp_path: Path, monkeypatch: pytest.Monkey
     repository.commit()
     repository.write("a.yaml", "# one line more\n" + MANIFESTS.replace("color: red", "color: blue"))
     monkeypatch.chdir(repository.folder)
-    answer = command("diff", "main:", ".", "-o", "json")
-    (change,) = json.loads(answer.out)["effects"]
+    (change,) = json.loads(command("diff", "main:", ".", "-o", "json").out)["effects"]
     (field,) = change["fields"]
     assert field["before"]["origin"] == {"source": "main:a.yaml", "line": LINE}
     assert field["after"]["origin"] == {"source": "a.yaml", "line": LINE + 1}
@@ -75,10 +74,8 @@ def test_who_wrote_it(command: Command, tmp_path: Path, monkeypatch: pytest.Monk
     commit = repository.commit()
     monkeypatch.chdir(repository.folder)
     asked = ("describe", "httproute/r", "-n", "app", "--blame", "--offline", ".")
-    out = command(*asked).out
-    assert f":{LINE} Somebody, 2026-01-01, {commit[:7]}\n" in out
-    answer = json.loads(command(*asked, "-o", "json").out)
-    (setting,) = answer["inForce"][0]["settings"]
+    assert f":{LINE} Somebody, 2026-01-01, {commit[:7]}\n" in command(*asked).out
+    (setting,) = json.loads(command(*asked, "-o", "json").out)["inForce"][0]["settings"]
     assert setting["blame"] == {"who": "Somebody", "when": "2026-01-01T00:00:00+00:00", "commit": commit}
     repository.write("a.yaml", MANIFESTS.replace("color: red", "color: blue"))
     policy = command("describe", "colorpolicy/red", "-n", "app", "--blame", "--offline", ".")
@@ -144,7 +141,6 @@ def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, ar
 
 
 def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:
-    folder = tree(tmp_path, "")
-    out = command("describe", "httproute/echo", "-n", "media", "--offline", folder).out
+    out = command("describe", "httproute/echo", "-n", "media", "--offline", tree(tmp_path, "")).out
     assert "the namespace of HTTPRoute" in out
     assert "Could not be seen" in out

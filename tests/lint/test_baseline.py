@@ -134,8 +134,7 @@ def test_of_manifests_that_change() -> None:
 
     def check(manifests: str) -> dict[str, str]:
         analysis = analyze(snapshot_of(manifests, complete=True))
-        settings = LintSettings(selected=("GWP4001",))
-        given = fingerprinted(lint(analysis, settings), analysis.index.defaulted)
+        given = fingerprinted(lint(analysis, LintSettings(selected=("GWP4001",))), analysis.index.defaulted)
         return {each.fingerprint: each.message for each in given}
 
     def route(name: str, refs: list[str]) -> str:
@@ -181,8 +180,7 @@ class TestLaws:
 
     @given(LISTS, st.randoms(use_true_random=False))
     def test_the_order_does_not_count(self, findings: list[Finding], random: Any) -> None:  # noqa: ANN401 (random.Random)
-        shuffled = random.sample(findings, len(findings))
-        assert sorted(marks(*shuffled)) == sorted(marks(*findings))
+        assert sorted(marks(*random.sample(findings, len(findings)))) == sorted(marks(*findings))
 
     @given(LISTS, LISTS)
     def test_others_do_not_count(self, findings: list[Finding], others: list[Finding]) -> None:

@@ -39,8 +39,7 @@ def test_what_is_there_and_allowed_is_in_order() -> None:
 
 
 def test_a_certificate_that_is_missing() -> None:
-    other = secret().replace("shop-tls", "shop-tlz")
-    (finding,) = check(cert_ref_missing, gateway(HTTPS), other)
+    (finding,) = check(cert_ref_missing, gateway(HTTPS), secret().replace("shop-tls", "shop-tlz"))
     assert finding.message == "Secret shop/shop-tls does not exist"
     assert finding.field == "spec.listeners[0].tls.certificateRefs[0].name"
     assert finding.reason == "InvalidCertificateRef"

@@ -97,8 +97,7 @@ def test_one_strategy_is_right(spec: str) -> None:
 
 def test_the_experimental_text_has_two_strategies() -> None:
     both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
-    manifests = policy("RoutePolicy", ON_ROUTE, both)
-    assert check(merging.multiple_strategies, manifests) == []
+    assert check(merging.multiple_strategies, policy("RoutePolicy", ON_ROUTE, both)) == []
 
 
 @pytest.mark.parametrize(

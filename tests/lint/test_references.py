@@ -255,8 +255,7 @@ class TestSettings:
 
     def test_without_a_profile(self) -> None:
         """It is not known what it refers to."""
-        policy = self.policy(keyRef={"name": "x"})
-        assert checked(policy_side_ref_missing, *SERVED, policy) == []
+        assert checked(policy_side_ref_missing, *SERVED, self.policy(keyRef={"name": "x"})) == []
 
     def test_what_may_exist(self) -> None:
         policy, profile = self.policy(keyRef={"name": "x"}), known(needs=(need(),))

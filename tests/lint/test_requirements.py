@@ -132,8 +132,7 @@ def test_a_requirement_speaks_in_its_own_words() -> None:
 
 def test_what_may_be_in_force_is_unknown() -> None:
     elsewhere = HEAD.replace("[{name: public}]", "[{name: public}, {name: hidden}]")
-    findings = broken_requirements(elsewhere, AUTH, complete=False)
-    assert [finding.certain for finding in findings] == [False]
+    assert [finding.certain for finding in broken_requirements(elsewhere, AUTH, complete=False)] == [False]
 
 
 def test_a_kind_that_nobody_knows_is_in_force_nowhere() -> None:
@@ -181,8 +180,7 @@ def test_a_check_sees_what_requests_pass(check: str) -> None:
 
 def test_a_check_is_made_for_each_way_of_requests() -> None:
     check = 'listener.name == "http"'
-    findings = broken_requirements(TIMED, bounded(check))
-    assert len(findings) == 1
+    assert len(broken_requirements(TIMED, bounded(check))) == 1
 
 
 def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
@@ -373,8 +371,7 @@ def test_a_route_that_gets_no_requests_any_more() -> None:
 
 def test_a_route_that_is_deleted() -> None:
     before = HEAD
-    after = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
-    (finding,) = worsened(before, after)
+    (finding,) = worsened(before, "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part))
     assert (finding.rule, finding.severity, finding.subject) == ("GWP9102", "warning", None)
     assert finding.message == "HTTPRoute shop/cart is gone (hostnames shop.example.com)"
     assert finding.origin

@@ -197,8 +197,7 @@ class TestParents:
         ]
 
     def test_a_route_that_does_not_exist(self) -> None:
-        route = delegation.http_route("menu", parents=[delegation.below("site")])
-        assert check(route) == ["GWP4001"]
+        assert check(delegation.http_route("menu", parents=[delegation.below("site")])) == ["GWP4001"]
 
     def test_the_gateway_of_a_listener_set(self) -> None:
         route = in_gateways_namespace(build.parent("ls", kind="ListenerSet"))

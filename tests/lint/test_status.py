@@ -271,8 +271,7 @@ class TestNoStatus:
         assert finding.message.startswith("whether anything should be reported on it is unknown: GatewayClass public: ")
 
     def test_not_where_the_class_is_known_to_be_of_another_controller(self) -> None:
-        stored = traffic().replace("shop}", "shop, uid: 0a1b}")
-        assert check(ATTACHED + stored, complete=True) == []
+        assert check(ATTACHED + traffic().replace("shop}", "shop, uid: 0a1b}"), complete=True) == []
 
 
 class TestRefused:

@@ -48,8 +48,7 @@ def test_what_exists_is_found(reference: dict[str, Json]) -> None:
     ],
 )
 def test_what_is_to_be_filled_in_or_could_not_be_read_may_exist(reference: dict[str, Json], gaps: list[Gap]) -> None:
-    findings = checked(target_not_found, *SERVED, build.policy("p", reference), gaps=gaps)
-    assert verdicts(findings) == [False]
+    assert verdicts(checked(target_not_found, *SERVED, build.policy("p", reference), gaps=gaps)) == [False]
 
 
 def test_what_does_not_exist() -> None:
@@ -343,6 +342,5 @@ def test_what_a_selector_reaches_in_namespaces_that_do_not_let_it_in() -> None:
 
 
 def test_what_a_selector_reaches_besides() -> None:
-    grant = let_in("one")
-    (finding,) = checked(target_cross_namespace, *GOLD, grant, selecting())
+    (finding,) = checked(target_cross_namespace, *GOLD, let_in("one"), selecting())
     assert (finding.severity, finding.field) == ("info", "spec.targetSelectors[0]")

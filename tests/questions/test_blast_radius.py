@@ -83,8 +83,7 @@ class TestReach:
     def test_where_it_is_in_force_on_another_path(self) -> None:
         both = build.gateway("g", build.listener("a"), build.listener("b", port=81))
         world = [*WORLD[:2], both, *WORLD[3:]]
-        on_a = {**G, "sectionName": "a"}
-        found = reach(color("p", G, a=1), color("x", on_a, a=2), world=world)
+        found = reach(color("p", G, a=1), color("x", {**G, "sectionName": "a"}, a=2), world=world)
         assert names(found.affected) == ["HTTPRoute default/one", "HTTPRoute default/two"]
         assert found.superseded == ()
 

@@ -134,8 +134,7 @@ class TestUndecided:
         for third, state in ((second, "Unknown"), (build.policy("c", build.ON_ROUTE, age=3, two=3), "Conflicted")):
             analysis = world({"one": 1}, {"two": 2}, third, labelled("direct"))
             assert analysis.enforcement(third.ref).state == state
-            expected = describe_policy(analysis, third.ref).expected
-            assert bool(expected) is (state == "Conflicted")
+            assert bool(describe_policy(analysis, third.ref).expected) is (state == "Conflicted")
 
 
 class TestAssumed:

@@ -183,8 +183,7 @@ def test_missing_rows_have_a_path_on_which_nothing_is() -> None:
 
 def test_unknown_is_not_none() -> None:
     """What could not be read is said for the row and for the list; what may hold is not certain to be there."""
-    analysis = world(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
-    found = asked(analysis, fields=("jwt",), missing=True)
+    found = asked(world(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))]), fields=("jwt",), missing=True)
     assert [[thing.reason for thing in row.unseen] for row in found.items] == [["broken"]]
     assert [thing.reason for thing in found.unseen] == ["broken"]
     either = [
@@ -199,8 +198,7 @@ def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
     """A policy of the kind, or of any, that was not read or may be attached; not what another one lacks."""
     color = defaults("p", build.ON_GATEWAY, a=1)
     other = build.policy("l", build.ON_SERVICE, kind="LimitPolicy", limit=1)
-    gap = Gap("LimitPolicy", "default", "forbidden")
-    analysis = world(color, other, gaps=[gap], complete=True)
+    analysis = world(color, other, gaps=[Gap("LimitPolicy", "default", "forbidden")], complete=True)
     found = asked(analysis)
     assert [column.title for column in found.columns] == ["ColorPolicy", "LimitPolicy"]
     assert [cell.unknown for cell in found.items[0].cells] == [False, True]
@@ -253,8 +251,7 @@ def test_what_routes_say_themselves_is_in_force_as_well() -> None:
     """In a column of their kind; it is no policy, so none is missing where there is none, unless that is asked for."""
     route = build.route("own", rules=[build.rule(build.backend("s"), timeouts={"request": "5s"})])
     analysis = world(route, complete=True)
-    found = asked(analysis, Selection(names=("own",)))
-    assert [column.title for column in found.columns] == ["HTTPRoute"]
+    assert [column.title for column in asked(analysis, Selection(names=("own",))).columns] == ["HTTPRoute"]
     assert [
         setting.value
         for part in asked(analysis, fields=("timeouts.request",)).items[0].cells[0].parts

@@ -78,8 +78,7 @@ def test_blast_radius() -> None:
     answer = blast_radius(world(), ref("Secret", "k", group=""))
     assert "seems to refer to Secret default/k (spec.keyRef)" in headline(answer)
     assert headline(answer).endswith("Secret default/k is not in the input: it is assumed to exist.")
-    issuer = find(world(), "clusterissuer", "le", "default")
-    lost = blast_radius(world(), issuer)
+    lost = blast_radius(world(), find(world(), "clusterissuer", "le", "default"))
     assert "takes a target from CertPolicy default/certs" in headline(lost) or "CertPolicy" in headline(lost)
     assert lost.difference.attachments[0].after == "policy invalid"
 

@@ -227,8 +227,7 @@ def test_a_route_has_an_entry_for_each_parent() -> None:
 
 
 def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
-    route = build.route("r", parents=[build.service_parent("s")])
-    analysis = analyzed(build.service("s"), route)
+    analysis = analyzed(build.service("s"), build.route("r", parents=[build.service_parent("s")]))
     (found,) = cast("tuple[object_rows.RouteRow, ...]", rows(analysis, "httproutes"))
     assert [(parent.state, parent.listeners) for parent in found.parents] == [("attached", ())]
     (service,) = cast("tuple[object_rows.BackendRow, ...]", rows(analysis, "svc"))

@@ -131,8 +131,7 @@ def test_policies_of_a_namespace_that_is_not_known() -> None:
 
 def test_objects_that_may_have_the_labels_that_are_asked_for() -> None:
     found = policy("p", target("g"), a=1, labels={"team": "${TEAM}"})
-    other = policy("q", target("g"), a=1, labels={"team": "a"})
-    analysis = analysed(found, other)
+    analysis = analysed(found, policy("q", target("g"), a=1, labels={"team": "a"}))
 
     def asked(selector: Mapping[str, str], word: str = "policies", namespace: str = "") -> list[str]:
         selection = Selection(namespace=namespace, selector={"matchLabels": dict(selector)})

@@ -133,8 +133,7 @@ def test_of_several_targets_a_failure_stays() -> None:
 
 
 def test_enforcement_is_told_in_the_kinds_words() -> None:
-    on_gateway = colours("p", build.ON_GATEWAY, a=1, b=1)
-    assert report(kind(), on_gateway)[""]["Works"] == "True All"
+    assert report(kind(), colours("p", build.ON_GATEWAY, a=1, b=1))[""]["Works"] == "True All"
     above = build.policy("above", build.ON_GATEWAY, age=0, b=2)
     patching = kind(strategy=MergeStrategy.PATCH_OVERRIDES)
     on_route = colours("p", build.ON_ROUTE, a=1, b=1)
@@ -394,8 +393,7 @@ class TestMerges:
     )
 
     def test_by_place(self) -> None:
-        parents = [build.parent("g"), build.parent("h")]
-        world = (build.gateway("h"), build.route("both", parents=parents))
+        world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
         p = colours("p", build.ON_ROUTE, build.target("both", "HTTPRoute"))
         below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
         assert report(self.merging, *world, p) == {

@@ -532,8 +532,7 @@ def test_a_route_merges_where_a_listener_lets_it_in() -> None:
 
 def test_a_refused_policy_merges_with_nothing() -> None:
     """The older one on the route applies, and it alone; a reference that fails leads nowhere."""
-    older = coloured("older", to_route(), age=0)
-    assert merges(build.route("r"), ABOVE, older, MERGING) == []
+    assert merges(build.route("r"), ABOVE, coloured("older", to_route(), age=0), MERGING) == []
     failing = coloured("p", to_route("r", "ghost"), merge="Patch defaults")
     assert merges(build.route("r"), ABOVE, failing) == []
 

@@ -133,8 +133,7 @@ class TestDiffering:
 
     def test_an_object_on_some_paths_alone(self) -> None:
         """Of several changes that are alike it is said on which paths together, if these are not all."""
-        analysis = world(build.policy("house", *GATEWAYS, a=1), number=3)
-        text = differing(analysis, "house")
+        text = differing(world(build.policy("house", *GATEWAYS, a=1), number=3), "house")
         assert text.count("Lost, no ColorPolicy is left · ") == 1
         assert "HTTPRoute default/r (Gateways default/one and default/two" in text
 

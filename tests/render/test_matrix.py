@@ -82,8 +82,7 @@ def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
 
 
 def test_cells_are_coloured_by_what_they_say() -> None:
-    answer = of(several(), "timeout")
-    lines = render(EFFECTIVE, answer, "table", View(coloured=True))
+    lines = render(EFFECTIVE, of(several(), "timeout"), "table", View(coloured=True))
     assert isinstance(lines, tuple)
     styles = {(line.spans[1].text.strip(), line.spans[2].text.strip()): line.spans[3].style for line in lines[1:]}
     assert styles == {

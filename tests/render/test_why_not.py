@@ -137,8 +137,7 @@ def test_an_effect_is_said_with_its_paths() -> None:
         overrides("o", build.target("g", section="other"), a=1),
         defaults("p", ON_ROUTE, a=2),
     )
-    part = why_not(analysis, POLICY, ROUTE)
-    shown = text(part, View(200))
+    shown = text(why_not(analysis, POLICY, ROUTE), View(200))
     assert shown.startswith(
         "ColorPolicy default/p has an effect on HTTPRoute default/r, on 1 of its 2 paths.\n\nPaths\n"
     )

@@ -44,8 +44,7 @@ def test_every_format_ends_alike(command: Command, output: str, path: str, code:
 @pytest.mark.parametrize("output", LINT.formats)
 def test_a_format_in_a_file(command: Command, here: Path, output: str) -> None:
     """It holds what standard output would, however wide that is."""
-    result = command("lint", "wrong.yaml", "--format", f"{output}=report")
-    assert result == (1, TEXT, "")
+    assert command("lint", "wrong.yaml", "--format", f"{output}=report") == (1, TEXT, "")
     # No line of a file is cut.
     written = (here / "report").read_text("utf-8").replace("else; --show-all", "else;\n  --show-all")
     assert written == command("lint", "wrong.yaml", "-o", output).out

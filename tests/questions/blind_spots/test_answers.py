@@ -209,8 +209,7 @@ def test_routes_that_may_be_attached_to_a_gateway() -> None:
     """A change of the Gateway may matter to a route whose parent is a placeholder; without one, nothing is in doubt."""
     gateway = NodeRef(build.ref("Gateway", "g"))
     assert list(possible_through(analyzed(*WORLD), gateway)) == []
-    open_route = build.route("x", parents=[build.parent("${GATEWAY}")])
-    analysis = analyzed(*WORLD, open_route)
+    analysis = analyzed(*WORLD, build.route("x", parents=[build.parent("${GATEWAY}")]))
     assert {thing.what for thing in possible_through(analysis, gateway)} == {"Gateway default/g", "HTTPRoute default/x"}
 
 

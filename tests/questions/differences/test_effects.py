@@ -92,8 +92,7 @@ class TestGroups:
         assert (only.from_nothing, only.to_nothing) == (False, True)
 
     def test_where_something_else_is_left(self) -> None:
-        world = [*WORLD, color("g", G, a=1), color("one", ONE, b=1)]
-        found = without(world, ref("g"), profiles=[PROFILE])
+        found = without([*WORLD, color("g", G, a=1), color("one", ONE, b=1)], ref("g"), profiles=[PROFILE])
         assert [(one.from_nothing, one.to_nothing, len(one.paths)) for one in found.effects] == [
             (False, True, 1),
             (False, False, 1),

@@ -102,8 +102,7 @@ class TestPlaces:
 
     def test_a_certificate_gone(self) -> None:
         """Without one the listener cannot serve TLS; the other listener still takes the requests."""
-        objects = world(build.route(), SECRET, listeners=(build.listener(), HTTPS))
-        found = lost(objects, SECRET.ref)
+        found = lost(world(build.route(), SECRET, listeners=(build.listener(), HTTPS)), SECRET.ref)
         assert [str(place) for place in found.some[0].lost] == ["Gateway default/g#https"]
         assert [str(place) for place in found.listeners] == ["Gateway default/g#https"]
         assert found.all == ()
@@ -167,8 +166,7 @@ class TestHostnames:
         """By the very name, by the nearest wildcard, or whatever the name; nothing answers the rest."""
         gone = build.route("gone", hostnames=["a.example.com", "b.x.example.com", "c.example.org"])
         exact = build.route("exact", hostnames=["a.example.com"])
-        wide = build.route("wide", hostnames=["*.example.com"])
-        found = lost(world(gone, exact, wide), gone.ref)
+        found = lost(world(gone, exact, build.route("wide", hostnames=["*.example.com"])), gone.ref)
         assert [(each.hostnames, [ref.name for ref in each.by]) for each in found.answered] == [
             (("a.example.com",), ["exact"]),
             (("b.x.example.com",), ["wide"]),

@@ -80,8 +80,7 @@ class TestNodes:
             "changed: Gateway g > HTTPRoute r refused NoMatchingParent",
             "removed: GatewayClass public > Gateway g",
         ]
-        removed = next(node for node in picture.nodes if node.ref.section == "http")
-        assert removed.protocol == "HTTP"
+        assert next(node for node in picture.nodes if node.ref.section == "http").protocol == "HTTP"
         picture = between([each for each in WORLD if each is not G], WORLD)
         assert marked(picture) == [
             "added: Gateway g",
@@ -93,8 +92,7 @@ class TestNodes:
 
     def test_a_name_that_goes(self) -> None:
         ghost = build.route(rules=[build.rule(build.backend("ghost"))])
-        picture = between([CLASS, G, ghost, S], [CLASS, G, R, S])
-        assert "removed: Service ghost (missing)" in marked(picture)
+        assert "removed: Service ghost (missing)" in marked(between([CLASS, G, ghost, S], [CLASS, G, R, S]))
 
     def test_sections_that_say_the_same(self) -> None:
         listeners = [build.listener("one"), build.listener("two", port=81)]

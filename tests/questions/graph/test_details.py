@@ -73,8 +73,7 @@ class TestDeletions:
         analysis = analysis_of(*WORLD)
         picture = graph(analysis)
         assert asked(analysis, picture).deletions
-        crowded = replace(picture, nodes=picture.nodes * 20_000)
-        assert not dict(deletions(analysis, crowded))
+        assert not dict(deletions(analysis, replace(picture, nodes=picture.nodes * 20_000)))
 
 
 class TestProblems:
@@ -89,8 +88,7 @@ class TestProblems:
         ]
 
     def test_of_too_many(self) -> None:
-        lost = build.route("lost", parents=[build.parent("ghost")])
-        analysis = analysis_of(*WORLD, lost)
+        analysis = analysis_of(*WORLD, build.route("lost", parents=[build.parent("ghost")]))
         many = tuple(
             GraphNode(ref=NodeRef(build.ref("Service", f"s{n}", group="")), presence="unknown") for n in range(999)
         )

@@ -264,8 +264,7 @@ class TestPolicies:
 
     def test_of_gateways_that_refuse(self) -> None:
         refused = build.route("c", parents=[build.parent("g", "ghost")])
-        picture = drawn([*WORLD, self.ON_GATEWAY, refused], around(refused.ref))
-        assert policies(picture) == ["on-g NoEffect"]
+        assert policies(drawn([*WORLD, self.ON_GATEWAY, refused], around(refused.ref))) == ["on-g NoEffect"]
 
     def test_links_to_what_they_target(self) -> None:
         p = build.policy("p", build.target("unrelated"), build.target("a", "HTTPRoute"), color="red")

@@ -149,8 +149,7 @@ class TestKinds:
         """Those that are about what is shown, by target or by effect, and those without any target."""
         on_route = build.policy("on-route", build.ON_ROUTE, color="red")
         on_gateway = build.policy("on-gateway", build.ON_GATEWAY, color="red")
-        on_nothing = build.policy("on-nothing", color="red")
-        world = [*WORLD, on_route, on_gateway, on_nothing]
+        world = [*WORLD, on_route, on_gateway, build.policy("on-nothing", color="red")]
         assert [policy.ref.name for policy in drawn(world, kinds(GATEWAY)).policies] == ["on-gateway", "on-nothing"]
         assert [policy.ref.name for policy in drawn(world, kinds(SERVICE)).policies] == ["on-nothing", "on-route"]
 

@@ -65,8 +65,7 @@ def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
     assert type_named(analyzed(istio), "gateway").kinds == (istio.ref.group_kind,)
     one = build.policy("a", build.ON_GATEWAY)
     two = build.policy("b", build.ON_GATEWAY, group="example.net")
-    other = build.resource("ColorPolicy", "c", {}, group="a.example.org")
-    analysis = analyzed(other, two, one)
+    analysis = analyzed(build.resource("ColorPolicy", "c", {}, group="a.example.org"), two, one)
     assert type_named(analysis, "colorpolicies").kinds == (one.ref.group_kind, two.ref.group_kind)
     assert type_named(analysis, "colorpolicies.a.example.org").rows == "backends"
 
@@ -254,8 +253,7 @@ def test_a_name_with_a_namespace_counts_wherever_one_looks() -> None:
 )
 def test_a_type_has_many_names(words: str, expected: ObjectRef) -> None:
     """As for kubectl: kind, plural, short name, with group, with version and group."""
-    world = snapshot(route("shop"), namespace("shop"))
-    assert find(analyze(world), words, "shop", "default") == expected
+    assert find(analyze(snapshot(route("shop"), namespace("shop"))), words, "shop", "default") == expected
 
 
 def test_kinds_with_objects_come_first() -> None:

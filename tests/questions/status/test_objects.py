@@ -374,8 +374,7 @@ class TestDelegated:
     def test_a_parent_that_was_not_read_and_is_not_named(self) -> None:
         child = http_route("child", passing("/blog/a", build.backend()))
         entry: Json = {**self.entry("far", ACCEPTED), "parentRef": below("far", "x")}
-        found = self.verdicts(child, entry, complete=False)
-        assert ("HTTPRoute x/far", "Accepted", "Undecided") in found
+        assert ("HTTPRoute x/far", "Accepted", "Undecided") in self.verdicts(child, entry, complete=False)
 
     def test_why_it_is_not_as_computed(self) -> None:
         for parents, expected in (([below("top")], "none"), ([], "not in spec")):

@@ -89,8 +89,7 @@ def test_the_size_of_an_edit_is_the_number_of_its_lines() -> None:
     assert (both.size, both.field) == (2, "metadata.labels")
     assert (Edit(EDITED, None).size, Edit(EDITED, None).field) == (1, "")
     created = build.resource("Thing", "t", {"a": 1, "b": {"c": [], "d": [1, 2]}, "e": [{"f": 1, "g": 2}]})
-    without = build.resource("Thing", "t", {})
-    assert Edit(None, created).size - Edit(None, without).size == 9
+    assert Edit(None, created).size - Edit(None, build.resource("Thing", "t", {})).size == 9
 
 
 STRATEGY = {"type": "string"}
@@ -236,8 +235,7 @@ def test_routes_that_a_label_lets_in_are_said() -> None:
 
 def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> None:
     """A policy is not deleted where a merge would do; where nothing else helps, it is said to be gone."""
-    superseded = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
-    edits = offered(superseded)
+    edits = offered(usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2)))
     assert edits
     assert not any(each.also_changes.deletes for each in edits)
     (conflict,) = [cause for cause in CAUSES if cause.name == "a conflict"]

@@ -125,8 +125,7 @@ def test_anything_else_has_the_same_names_with_nothing_in_them() -> None:
 def test_an_incomplete_answer_says_so() -> None:
     """In both documents."""
     answer = without("RetryPolicy baker/own")
-    unseen = replace(answer, difference=replace(answer.difference, unseen=(GAP,)))
-    document = document_of(unseen)
+    document = document_of(replace(answer, difference=replace(answer.difference, unseen=(GAP,))))
     assert document["complete"] is False
     said: dict[str, object] = {
         "what": GAP.what,

@@ -283,8 +283,7 @@ def test_nothing_below_a_target_that_was_read() -> None:
 def test_what_is_not_known_is_said() -> None:
     base = (build.crd("LimitPolicy", labels=DIRECT), build.policy("p", build.target("x"), kind="LimitPolicy", limit=1))
     gaps = [Gap("Gateway", "", "forbidden"), Gap("", "", "broken", Origin("bad.yaml", 1))]
-    answer = blast_radius(analyze(build.snapshot(*base, gaps=gaps)), base[1].ref)
-    sentence = blast_headline(answer)
+    sentence = blast_headline(blast_radius(analyze(build.snapshot(*base, gaps=gaps)), base[1].ref))
     assert sentence.startswith("Whether LimitPolicy default/p has an effect is unknown: ")
     unread = "as far as could be read: 2 objects are not in the input"
     assert f". What deleting it would change is unknown too, {unread}" in sentence

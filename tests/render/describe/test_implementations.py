@@ -263,8 +263,7 @@ def test_where_all_apply_each_policy_has_its_own_settings() -> None:
 def test_a_policy_on_anothers_gateway_says_whose_it_is() -> None:
     """Once, in the headline; below a target that is attached as well, at the target."""
     profile = replace(kind(), controllers=frozenset({"example.com/ours"}))
-    analysis = analysis_of(profile, colours("p", TO_GATEWAY, color="red"))
-    text = tree(about_policy(analysis, "p"), WIDE)
+    text = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red")), "p"), WIDE)
     assert text.startswith(
         "ColorPolicy default/p has no effect: ColorPolicy applies only to what example.com/ours manages"
     )

@@ -76,8 +76,7 @@ def test_piped_every_field_has_a_row() -> None:
 
 def test_the_first_ten_lines_say_what_ends_requests() -> None:
     """Why a request gets a 401, a 429 or no answer in time: what asks for it, in short, and from whom."""
-    lines = shown(ANSWER, "tree", TERMINAL).splitlines()[:10]
-    first = " ".join(" ".join(lines).split())
+    first = " ".join(" ".join(shown(ANSWER, "tree", TERMINAL).splitlines()[:10]).split())
     assert "rule cart ▸ Service default/cart:8080 SecurityPolicy JWT from guild, CORS" in first
     assert "default/members → Gateway default/public" in first
     assert "BackendTrafficPolicy 10 requests/s, 5s timeout" in first

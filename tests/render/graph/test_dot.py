@@ -110,8 +110,7 @@ def test_graphviz_takes_every_world(world: str) -> None:
 @needs_dot
 def test_names_are_names() -> None:
     """Nothing that things are called is syntax: there are as many nodes and arrows as there are things."""
-    drawn_picture = picture(*hostile_world())
-    text = graph_dot(drawn_picture, View())
+    text = graph_dot(picture(*hostile_world()), View())
     drawn = json.loads(dot(text, "json"))
     names = {node["name"] for node in drawn["objects"] if not node["name"].startswith("cluster_")}
     assert names == {"GatewayClass public"} | {

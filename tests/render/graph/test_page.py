@@ -147,8 +147,7 @@ def test_only_its_own_scripts_run() -> None:
 
 
 def test_a_page_says_what_it_is_about() -> None:
-    page = assembled({"title": "</title><script>"})
-    assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page
+    assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in assembled({"title": "</title><script>"})
 
 
 def test_what_takes_too_long_is_left_to_a_command() -> None:

@@ -78,8 +78,7 @@ def test_a_world_without_anything_is_a_sentence() -> None:
 
 def test_an_object_is_counted_although_one_of_its_sections_is_missing() -> None:
     """A policy names a listener that the Gateway lacks; the Gateway is there all the same."""
-    policy = build.policy("red", build.target("g", section="nightly"))
-    picture = drawn((*BASE, ONE, policy), EFFECTIVE)
+    picture = drawn((*BASE, ONE, build.policy("red", build.target("g", section="nightly"))), EFFECTIVE)
     assert graph_headline(picture).startswith("1 Gateway, 1 GatewayClass; 1 policy: 1 dangling: target not found.")
 
 
@@ -267,8 +266,7 @@ class TestWhatIsNotThere:
 
     def test_what_was_not_read_says_so(self) -> None:
         """In words: nothing else would be seen without colours."""
-        policy = build.policy("p", build.ON_ROUTE)
-        lines = tree(drawn([*BASE, policy], EFFECTIVE, complete=False))
+        lines = tree(drawn([*BASE, build.policy("p", build.ON_ROUTE)], EFFECTIVE, complete=False))
         assert lines[lines.index("Nothing drawn leads to these") :][:3] == [
             "Nothing drawn leads to these",
             "└── HTTPRoute default/r: not read",
@@ -686,13 +684,11 @@ class TestHostileNames:
         assert [name for name in HOSTILE if " ".join(escape_controls(name).split()) not in names_] == []
 
     def test_a_line_break_in_a_name(self) -> None:
-        lines = tree_of(ONE, build.route("a\nb\x1b[31m"))
-        assert "        └── HTTPRoute default/a\\nb\\x1b[31m" in lines
+        assert "        └── HTTPRoute default/a\\nb\\x1b[31m" in tree_of(ONE, build.route("a\nb\x1b[31m"))
 
     def test_a_name_that_is_wider_than_the_screen(self) -> None:
         name = "x" * 200
-        lines = tree_of(ONE, build.route(name))
-        assert f"        └── HTTPRoute default/{name}" in lines
+        assert f"        └── HTTPRoute default/{name}" in tree_of(ONE, build.route(name))
 
     def test_wide_characters(self) -> None:
         lines = tree_of(ONE, build.route(hostnames=["日本.example.com"] * 9), view=replace(TERMINAL, width=60))

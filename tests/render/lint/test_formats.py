@@ -199,8 +199,7 @@ def test_a_step_has_ten_annotations_of_each_severity() -> None:
     findings = commands(replace(CLEAN, findings=tuple(several)))
     assert [line.partition(" ")[0] for line in findings] == [*["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10]
     assert findings[-1] == "::notice title=kubectl policy lint::7 more findings in the log and the summary of this step"
-    text = lint_github(replace(CLEAN, findings=tuple(several)))
-    assert text.count("warning GWP2001") == 12
+    assert lint_github(replace(CLEAN, findings=tuple(several))).count("warning GWP2001") == 12
     exactly = commands(replace(CLEAN, findings=tuple(each for each in several if each.field in {"f1", "f2"})))
     assert len(exactly) == 6
     assert not any("more finding" in line for line in exactly)

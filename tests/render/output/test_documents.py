@@ -150,8 +150,7 @@ def test_json_is_ascii() -> None:
 def test_yaml_is_readable_where_it_can_be() -> None:
     """Letters are letters where the output can hold them, escapes where it cannot; nothing is an alias."""
     same = {"deep": {"list": [1, 2]}}
-    analysis = world(defaults("p", build.ON_ROUTE, color="größe", a=same, b=same))
-    answer = about(analysis, "HTTPRoute", "r")
+    answer = about(world(defaults("p", build.ON_ROUTE, color="größe", a=same, b=same)), "HTTPRoute", "r")
     assert "value: größe" in _text(answer, "yaml")
     assert "*id" not in _text(answer, "yaml")
     assert _text(answer, "yaml", View(unicode=False)).isascii()
@@ -356,5 +355,4 @@ def test_json_is_in_ascii(text: str) -> None:
 
 def test_json_knows_no_infinity() -> None:
     """What is no JSON is written as text; whole numbers are as long as they are."""
-    value = MappingProxyType({"a": float("inf"), "b": 10**400})
-    assert plain(value) == {"a": "inf", "b": 10**400}
+    assert plain(MappingProxyType({"a": float("inf"), "b": 10**400})) == {"a": "inf", "b": 10**400}

@@ -152,8 +152,7 @@ def test_wide_characters_count_twice() -> None:
 
 def test_one_absurd_cell_does_not_widen_every_line() -> None:
     """It is shown whole, and only its own line is as long."""
-    lines = aligned([("x" * 100_000, "a"), ("y", "b")])
-    assert [len(line) for line in lines] == [100_004, 204]
+    assert [len(line) for line in aligned([("x" * 100_000, "a"), ("y", "b")])] == [100_004, 204]
     assert len(aligned([("パ" * 1_000, "a"), ("y", "b")])[1]) == 204
 
 
@@ -257,8 +256,7 @@ def test_what_is_left_out_is_said() -> None:
 def test_a_row_has_its_styles() -> None:
     """A span for each cell with the gap behind it, so that a row stays in one piece; the same text as without."""
     for view in (View(width=45, terminal=True), View(), View(headers=False)):
-        lines = TABLE.document(view, wide=False)
-        assert to_text(lines, 200) == TABLE.text(view, wide=False)
+        assert to_text(TABLE.document(view, wide=False), 200) == TABLE.text(view, wide=False)
     assert TABLE.document(View(width=29, terminal=True), wide=False)[1] == Line(
         (Segment("n      ", "value"), Segment("nothing that it …   "))
     )
