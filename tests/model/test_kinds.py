@@ -186,6 +186,7 @@ def rules_of(word: str) -> dict[str, Json]:
         ("ab", "xa", "rule[1] former rule[1]"),
         ("aa", "aaa", "rule[0] rule[1]"),
         ("aab", "baa", "rule[2] rule[1] rule[0]"),
+        ("aa", "xyaa", "rule[2] rule[3]"),
         ("Ab", "bA", "A rule[0]"),
         ("Ab", "NAb", "A rule[2]"),
         ("a", "A", "rule[0]"),
