@@ -80,12 +80,9 @@ class TestWhatIsAttached:
         assert check(*world, complete=complete) == []
 
     def test_by_one_of_several_listeners(self) -> None:
-        listeners = [
-            build.listener("tcp", "TCP", 5432),
-            build.listener("elsewhere", port=81, hostname="other.example"),
-            build.listener(),
-        ]
-        assert check(CLASS, build.gateway("g", *listeners), build.route("r", hostnames=["shop.example"])) == []
+        others = build.listener("tcp", "TCP", 5432), build.listener("elsewhere", port=81, hostname="other.example")
+        gateway = build.gateway("g", *others, build.listener())
+        assert check(CLASS, gateway, build.route("r", hostnames=["shop.example"])) == []
 
     def test_by_a_listener_set(self) -> None:
         gateway = build.gateway(allowedListeners={"namespaces": {"from": "Same"}})
@@ -99,13 +96,8 @@ class TestWhatIsAttached:
 
     def test_by_another_route(self) -> None:
         """One that is delegated to needs no parent of its own."""
-        world = (
-            SITE,
-            delegation.http_route("menu", delegation.passing("/menu", build.backend("menu"))),
-            *DELEGATING,
-            build.service("menu"),
-        )
-        assert check(*world) == []
+        below = delegation.http_route("menu", delegation.passing("/menu", build.backend("menu")))
+        assert check(SITE, below, *DELEGATING, build.service("menu")) == []
 
     def test_by_default_gateways(self) -> None:
         assert check(build.resource("HTTPRoute", "r", {"useDefaultGateways": "All"})) == []

@@ -8,8 +8,6 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.lint_world import LintWorld
-from kubectl_policy.lint.rules import rules_of
-from kubectl_policy.lint.rules.routes import shadowing
 from kubectl_policy.lint.rules.routes.shadowing import (
     catch_all_shadowed_by_host,
     literal_start,
@@ -425,7 +423,3 @@ def test_a_hostname_that_only_the_listener_names() -> None:
     named = route("named", CART, hosts='"*.com"', parent="kind: ListenerSet, name: more")
     every = route("every", CART, hosts="", parent="kind: ListenerSet, name: more")
     assert check(catch_all_shadowed_by_host, wide, more, named, every) == []
-
-
-def test_the_rules_have_their_ids() -> None:
-    assert [rule.id for rule in rules_of(shadowing)] == ["GWP7001", "GWP7002", "GWP7003", "GWP7005", "GWP7007"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy import PolicyKindProfile
 from kubectl_policy.analysis import Analysis
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import FieldPath, Gap, GroupKind, Json, Origin
@@ -18,6 +18,7 @@ from tests.questions.build import analyzed
 from tests.render.worlds import INHERITED, defaults, overrides, world
 
 COLOR = GroupKind("example.com", "ColorPolicy")
+WORLD = (build.gateway(), build.route("r"), build.service("s"))
 
 
 def asked(  # noqa: PLR0913 (as read by its keywords)
@@ -103,8 +104,7 @@ def test_the_phrases_are_those_of_the_profile() -> None:
     jwt: Json = {"providers": [{"name": "acme"}, {"name": "other"}], "audience": {"a": 1, "b": 2}}
     rules: Json = [{"name": "x", "limit": {"a": 1, "b": 2}}]
     policy = build.policy("p", build.ON_GATEWAY, jwt=jwt, rules=rules, hosts=[{"a": 1, "b": 2}])
-    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
-    analysis = analyze(base, profiles=[profile])
+    analysis = analyzed(*WORLD, policy, complete=True, profiles=[profile])
     found = asked(analysis, fields=("jwt", "jwt.audience", "rules[x]", "hosts[0]", "jwt."))
     summaries = [[part.summary for part in cell.parts] for cell in found.items[0].cells]
     assert summaries[:2] == [[("JWT from acme", "JWT from other")], [("jwt.audience",)]]
@@ -118,8 +118,7 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
         COLOR, "inherited", "profile", same_level="all-apply", summary=(SummaryPart(field="a", words="A is {b}"),)
     )
     policies = [build.policy(name, build.ON_GATEWAY, a={"b": name, "c": 1}) for name in ("p", "q")]
-    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
-    found = asked(analyze(base, profiles=[profile]), fields=("a", "a.b"))
+    found = asked(analyzed(*WORLD, *policies, complete=True, profiles=[profile]), fields=("a", "a.b"))
     assert found.items[0].cells[0].parts[0].summary in {("A is p", "A is q"), ("A is q", "A is p")}
     assert sorted(str(setting.value) for setting in found.items[0].cells[1].parts[0].settings) == ["p", "q"]
 
@@ -127,8 +126,7 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
 def test_what_controllers_ignore_is_not_in_force() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", counting_fields=frozenset({"b"}))
     policy = build.policy("p", build.ON_GATEWAY, a=1)
-    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
-    found = asked(analyze(base, profiles=[profile]), kinds=("colorpolicy",))
+    found = asked(analyzed(*WORLD, policy, complete=True, profiles=[profile]), kinds=("colorpolicy",))
     assert cells(found) == {"r rule[0]": [[("nothing", (0,))]]}
 
 
@@ -156,8 +154,8 @@ def test_what_is_about_security_comes_first() -> None:
         PolicyKindProfile(zoo, "inherited", "profile", security_fields=frozenset({"*"})),
     ]
     policies = [build.policy("p", build.ON_GATEWAY, a=1), build.policy("z", build.ON_GATEWAY, kind="ZooPolicy", jwt=1)]
-    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
-    assert [column.title for column in asked(analyze(base, profiles=profiles)).columns] == ["ZooPolicy", "ColorPolicy"]
+    analysis = analyzed(*WORLD, *policies, complete=True, profiles=profiles)
+    assert [column.title for column in asked(analysis).columns] == ["ZooPolicy", "ColorPolicy"]
 
 
 def test_missing_rows_have_a_path_on_which_nothing_is() -> None:
@@ -218,18 +216,10 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
         attachment="none",
         declared_targets=frozenset({build.ref("HTTPRoute", "r").group_kind}),
     )
-    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), build.policy("p", a=1), complete=True)
-    analysis = analyze(base, profiles=[profile])
+    analysis = analyzed(*WORLD, build.policy("p", a=1), complete=True, profiles=[profile])
     assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).items[0].cells] == [True]
-    other = analyzed(
-        build.gateway(),
-        build.route("r"),
-        build.service("s"),
-        build.policy("p", a=1),
-        build.policy("q", build.ON_GATEWAY, kind="OtherPolicy", a=1),
-        complete=True,
-        profiles=[profile],
-    )
+    policies = build.policy("p", a=1), build.policy("q", build.ON_GATEWAY, kind="OtherPolicy", a=1)
+    other = analyzed(*WORLD, *policies, complete=True, profiles=[profile])
     assert [cell.unknown for cell in asked(other, kinds=("otherpolicy",)).items[0].cells] == [False]
 
 
@@ -263,10 +253,7 @@ def test_what_routes_say_themselves_is_in_force_as_well() -> None:
 
 def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
-    base = build.snapshot(
-        build.gateway(), build.route("r"), build.service("s"), build.policy("p", build.ON_GATEWAY, a=1)
-    )
-    analysis = analyze(base, profiles=[profile])
+    analysis = analyzed(*WORLD, build.policy("p", build.ON_GATEWAY, a=1), profiles=[profile])
     assert asked(analysis).columns == ()
     assert asked(analysis, kinds=("colorpolicy",)).columns == (MatrixColumn(kind=COLOR),)
 
