@@ -17,7 +17,7 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, Origin, Resou
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
 from tests import build
-from tests.lint.rule_worlds import lint, snapshot_of
+from tests.lint.rule_worlds import document, lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,14 +51,11 @@ _OF_OTHERS: Final = frozenset(
     }
 )
 _NAME: Final = re.compile(r"[a-z]+(-[a-z]+)*")
-ROUTE: Final = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: checkout, namespace: shop}
-spec:
-  parentRefs: [{name: public, namespace: infra}]
-  rules: [{backendRefs: [{name: checkout, port: 8080}]}]
-"""
+ROUTE: Final = document(
+    "HTTPRoute",
+    "checkout",
+    "{parentRefs: [{name: public, namespace: infra}], rules: [{backendRefs: [{name: checkout, port: 8080}]}]}",
+)
 
 
 def check(read: Snapshot | str, rules: str = "GWP0", *, complete: bool = False) -> list[Finding]:
@@ -135,9 +132,9 @@ class TestNoted:
 
     def test_a_duplicate(self) -> None:
         """With the same content in both places for information only."""
-        [same] = check(f"{ROUTE}---{ROUTE}", "GWP0006")
+        [same] = check(ROUTE * 2, "GWP0006")
         assert same.severity == "info"
-        [other] = check(f"{ROUTE}---{ROUTE.replace('8080', '80')}", "GWP0006")
+        [other] = check(ROUTE + ROUTE.replace("8080", "80"), "GWP0006")
         assert other.severity == "warning"
         assert other.message == "is also in <stdin>:2, with other content; what is here counts: remove one of the two"
 
@@ -172,9 +169,9 @@ class TestUnread:
         assert check(ROUTE, complete=True) == []
 
     def test_a_kind_of_which_something_was_read(self) -> None:
-        other = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra}\n"
-        service = "apiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: shop}\n"
-        assert check(f"{ROUTE}---\n{other}---\n{service}") == []
+        other = document("Gateway", "other", "{}", namespace="infra")
+        service = document("Service", "other", "{}", version="v1")
+        assert check(ROUTE + other + service) == []
 
     def test_a_name_that_is_to_be_filled_in(self) -> None:
         placed = ROUTE.replace("name: checkout, port", 'name: "${NAME}", port').replace(
@@ -183,22 +180,11 @@ class TestUnread:
         assert check(placed) == []
 
     def test_kinds_that_are_referred_to(self) -> None:
-        policy = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {name: checkout, namespace: shop}
-spec: {targetRefs: [{group: "", kind: Service, name: checkout}]}
-"""
-        gateway = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: inner, namespace: infra}
-spec: {gatewayClassName: inner}
-"""
-        many = "---".join(
-            ROUTE.replace("name: checkout, namespace", f"name: r{number}, namespace") for number in range(9)
-        )
-        findings = check(f"{many}---{policy}---{gateway}")
+        spec = '{targetRefs: [{group: "", kind: Service, name: checkout}]}'
+        policy = document("BackendTLSPolicy", "checkout", spec)
+        gateway = document("Gateway", "inner", "{gatewayClassName: inner}", namespace="infra")
+        many = "".join(ROUTE.replace("name: checkout, namespace", f"name: r{number}, namespace") for number in range(9))
+        findings = check(many + policy + gateway)
         named = "BackendTLSPolicy shop/checkout, HTTPRoute shop/r0, HTTPRoute shop/r1 and 7 more"
         assert [finding.message for finding in findings] == [
             f"no Service is in the input: {named} refer to Services, which may exist or not",
