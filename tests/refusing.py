@@ -21,7 +21,7 @@ from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.cluster import Cluster
 from kubectl_policy.sources.cluster.connection import Connection, ListAnswer
 from kubectl_policy.sources.cluster.discovery import Discovery, Served
-from kubectl_policy.sources.cluster.refusals import refusal_of
+from kubectl_policy.sources.cluster.request_failures import refusal_of
 from kubectl_policy.sources.cluster.world import Interests
 from tests.sources.cluster.reaching import access_of
 

@@ -19,7 +19,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection
 from kubectl_policy.sources.cluster.discovery import discover
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from tests.live.audit import verbs_and_resources
 from tests.live.proxy import recording
 from tests.live.server import ADMIN, BAKER, Server

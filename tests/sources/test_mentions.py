@@ -5,14 +5,14 @@ import time
 import pytest
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.sources.mentions import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
+from kubectl_policy.sources.mentions import ANYTHING, gap_of_text, looks_like_an_object, may_hold_objects, mentions_of
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n"
 POLICY = "apiVersion: example.com/v1\nkind: RetryPolicy\n"
 
 
 def _named(text: str) -> tuple[str, str, str]:
-    found = outline(text)
+    found = gap_of_text(text)
     return found.kind, found.namespace, found.name
 
 
@@ -99,16 +99,16 @@ def test_the_name_of_a_broken_object(metadata: str, namespace: str, name: str) -
 )
 def test_what_nothing_can_be_told_of(text: str) -> None:
     """It may be any object, and be about any other."""
-    assert outline(text) == ANYTHING
+    assert gap_of_text(text) == ANYTHING
 
 
 def test_the_words_in_a_broken_object() -> None:
     """Of what refers to others by name, nothing else is named in it; a policy is about its targets."""
     text = ROUTE + "spec:\n  hostnames: ['*.example.com']\n  backendRefs: [{name: echo-1, port: 80}, {name: apps/api\n"
-    assert {"echo-1", "80", "apps", "api", "example.com", "HTTPRoute"} <= (outline(text).mentions or set())
-    assert "echo" not in (outline(text).mentions or {"echo"})
+    assert {"echo-1", "80", "apps", "api", "example.com", "HTTPRoute"} <= (gap_of_text(text).mentions or set())
+    assert "echo" not in (gap_of_text(text).mentions or {"echo"})
     policy = POLICY + "spec:\n  targetRef: {kind: Gateway, name: edge}\n  retries: [\n"
-    assert "edge" in (outline(policy).mentions or ())
+    assert "edge" in (gap_of_text(policy).mentions or ())
 
 
 @pytest.mark.parametrize(
@@ -132,15 +132,15 @@ def test_the_words_in_a_broken_object() -> None:
 )
 def test_a_broken_object_that_may_be_about_anything(text: str) -> None:
     """By templates, by labels, by namespace; or there is too much in it to tell."""
-    assert outline(text).kind
-    assert outline(text).mentions is None
+    assert gap_of_text(text).kind
+    assert gap_of_text(text).mentions is None
 
 
 @pytest.mark.parametrize("kind", ["apps/v1 Deployment", "v1 Secret", "v1 Service", "batch/v1 Job", "v1 Namespace"])
 def test_a_broken_object_of_kubernetes_itself(kind: str) -> None:
     """It may be missed where it is named, and names nothing that policies are about."""
     api_version, kind = kind.split(" ")
-    found = outline(f"apiVersion: {api_version}\nkind: {kind}\nspec: {{selector: {{a: {{{{ .b }}}}}}\n")
+    found = gap_of_text(f"apiVersion: {api_version}\nkind: {kind}\nspec: {{selector: {{a: {{{{ .b }}}}}}\n")
     assert (found.kind, found.mentions) == (kind, frozenset())
 
 
@@ -175,7 +175,7 @@ def test_large_texts_take_no_time() -> None:
     )
     for part in parts:
         text = ROUTE + "metadata:\n" + part * 50_000
-        outline(text)
+        gap_of_text(text)
         may_hold_objects(text.replace("kind", "kin"))
         looks_like_an_object(text)
     assert time.perf_counter() - started < 10

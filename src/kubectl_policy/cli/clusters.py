@@ -121,7 +121,7 @@ class AskedCluster:
     def _connect(self) -> tuple[Connection, Discovery] | PolicyError:
         from kubectl_policy.sources.cluster.connection import Connection
         from kubectl_policy.sources.cluster.discovery import discover
-        from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error
+        from kubectl_policy.sources.cluster.request_failures import RequestFailed, cluster_error
 
         try:
             server = self.access.server
@@ -199,7 +199,7 @@ def run_until_settled(live: AskedCluster, command: Callable[[], int]) -> tuple[t
     with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
         while True:
             output, end = attempt(command)
-            if not fetch_missing(live, end):
+            if not fetch_wanted(live, end):
                 return output, end
 
 
@@ -214,7 +214,7 @@ def attempt(command: Callable[[], int]) -> tuple[terminal.HeldOutput, int | Poli
             return output, error
 
 
-def fetch_missing(live: AskedCluster, end: int | PolicyError) -> bool:
+def fetch_wanted(live: AskedCluster, end: int | PolicyError) -> bool:
     """Read what an attempt that ended so asked for and lacked. Return False if it lacked nothing.
 
     Raises `ClusterError` if the cluster cannot be asked.
@@ -291,16 +291,16 @@ def _ask_all(questions: Questions) -> dict[str, tuple[terminal.HeldOutput, int |
         while waiting := [context for context in questions if context not in ends]:
             attempts = [attempt(questions[context][1]) for context in waiting]
             asked = [questions[context][0] for context in waiting]
-            settled = threads.map(_settled_end, asked, [end for _, end in attempts])
+            settled = threads.map(_end_if_complete, asked, [end for _, end in attempts])
             for context, (output, _), end in zip(waiting, attempts, settled, strict=True):
                 if end is not None:
                     ends[context] = output, end
     return {context: ends[context] for context in questions}
 
 
-def _settled_end(live: AskedCluster, end: int | PolicyError) -> int | PolicyError | None:
+def _end_if_complete(live: AskedCluster, end: int | PolicyError) -> int | PolicyError | None:
     """Return the end of an attempt; None if there was more to be read for the next attempt."""
     try:
-        return None if fetch_missing(live, end) else end
+        return None if fetch_wanted(live, end) else end
     except PolicyError as error:
         return error

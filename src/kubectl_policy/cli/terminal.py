@@ -131,7 +131,7 @@ def write(answer: str | bytes) -> bool:
     try:
         if isinstance(answer, str):
             text = answer if isinstance(answer, Commands) else escape_commands(answer)
-            sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+            sys.stdout.write(replace_unencodable(text, sys.stdout.encoding or "utf-8"))
         else:
             sys.stdout.buffer.write(answer)
         sys.stdout.flush()
@@ -150,7 +150,7 @@ def write_remarks(*lines: str) -> None:
     if sys.stderr is not None:
         text = "".join(f"{escape_controls(line)}\n" for line in lines)
         with suppress(OSError):
-            sys.stderr.write(encodable(escape_commands(text), sys.stderr.encoding or "utf-8"))
+            sys.stderr.write(replace_unencodable(escape_commands(text), sys.stderr.encoding or "utf-8"))
             sys.stderr.flush()
 
 
@@ -185,7 +185,7 @@ def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str]
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
             counted = f"{begun} of {total}: " if total else ""
             line = f"{doing} {counted}{escape_controls(name)} ..."
-            text = encodable(line[: columns - 1], sys.stderr.encoding or "utf-8")
+            text = replace_unencodable(line[: columns - 1], sys.stderr.encoding or "utf-8")
         if is_shown:
             write_line()
 
@@ -202,7 +202,7 @@ def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str]
             write_line()
 
 
-def encodable(text: str, encoding: str) -> str:
+def replace_unencodable(text: str, encoding: str) -> str:
     r"""Replace what an encoding lacks: symbols of ours by ASCII, other characters by escapes such as `\xe9`."""
     try:
         text.encode(encoding)

@@ -1,4 +1,4 @@
-"""A world with a scope, as rules see it; facts that several rules need are computed once."""
+"""The input of rules: objects in scope (as they were written; see `Index.defaulted`), and facts, computed once."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Absence:
     @cached_method
     def message(self, ref: ObjectRef) -> str:
         """Say that an object was not read and, where that is known, which object may create it or be meant instead."""
-        hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
+        hints = (self._candidate_hint(ref), self._maker_hint(ref), self._delivery_hint(ref), self._near_hint(ref))
         hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
         return f"{ref} {self.reason(ref)}{hint}"
 
@@ -129,13 +129,13 @@ class Absence:
             if gap.group is not None and bool(gap.name) is is_named and gap.covers(ref)
         )
 
-    def _candidate(self, ref: ObjectRef) -> str:
+    def _candidate_hint(self, ref: ObjectRef) -> str:
         candidates = self._candidates.of(ref) if ref.name else ()
         if len(candidates) > 1:
             return f"; {candidates[0]} may be it, or one of {len(candidates) - 1} more"
         return f"; {candidates[0]} may be it" if candidates else ""
 
-    def _maker(self, ref: ObjectRef) -> str:
+    def _maker_hint(self, ref: ObjectRef) -> str:
         """The object of an operator that may create an object: by what it says, or because it has the same name."""
         makers = self._secret_makers.get(ref.name, ()) if ref.group_kind == _SECRET else self._custom(ref.name)
         for maker in makers:
@@ -143,7 +143,7 @@ class Absence:
                 return f"; {maker} may create it"
         return ""
 
-    def _delivery(self, ref: ObjectRef) -> str:
+    def _delivery_hint(self, ref: ObjectRef) -> str:
         """Say which gap may hold the object: the first that mentions its name, or that may hold anything."""
         parts = ref.name.split("-")
         names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
@@ -152,7 +152,7 @@ class Absence:
                 return f"; {gap.reason}" if gap.namespace else f"; {gap.origin or gap.reason} may hold it"
         return ""
 
-    def _near(self, ref: ObjectRef) -> str:
+    def _near_hint(self, ref: ObjectRef) -> str:
         """An object of the same name in another namespace, or of a name that differs in one letter."""
         elsewhere = [homonym for homonym in self._candidates.with_name(ref.group_kind, ref.name) if homonym != ref]
         if elsewhere:

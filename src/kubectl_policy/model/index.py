@@ -205,7 +205,7 @@ class Index:
 
     @cached_method
     def readings(self, read: Reader[_Value]) -> Mapping[ObjectRef, tuple[_Value, ...]]:
-        """Return what a function reads of each object and the names of kinds, called once; of unread ones, nothing."""
+        """Return the results of a function by object, each computed at its first lookup; nothing for unread objects."""
         earlier = self._other_state
         if earlier and earlier.of_kind(CRD) != self.of_kind(CRD):
             earlier = None

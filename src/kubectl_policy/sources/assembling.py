@@ -113,7 +113,7 @@ def _apply_tree(reading: Reading, tree: TreeInput, options: InputOptions, render
         rendered = None
     if rendered:
         # First, as gaps of the others may be in these files.
-        reading.leave_out(rendered.files)
+        reading.forget(rendered.files)
     not_objects = tree.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None)
     for rendered_object in rendered.objects if rendered else ():
         count = len(reading.objects)

@@ -167,12 +167,12 @@ def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> t
         raise UsageError("live is a cluster, not manifests", "name a file, a folder or REV:PATH in git")
     stored = stack.enter_context(open_stored(operand))
     if stored is None and not has_wildcards(operand):
-        from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)
+        from kubectl_policy.sources.files.git import tree_id  # noqa: PLC0415 (few inputs need it)
 
         is_revision = False
         # Without git there are no revisions. What is wrong with anything else, `find_files` says.
         with suppress(SourceError):
-            is_revision = bool(tree_of(operand))
+            is_revision = bool(tree_id(operand))
         if is_revision:
             message = f"{operand}: there is no such file or folder"
             raise SourceError(message, f"write {operand}:PATH for the files in a git revision")

@@ -1,4 +1,4 @@
-"""Facts about texts and values that are not read as objects: whether they hold any, and which names they mention."""
+"""Texts and values that are not read as objects: the gaps that they leave, and the names that they mention."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def looks_like_an_object(text: str) -> bool:
     return all(key.search(text) for key in _KEYS) or bool(_SPELLED.search(text))
 
 
-def outline(text: str) -> Gap:
+def gap_of_text(text: str) -> Gap:
     """Return a gap with what can be told of the object in a text, by what stands at the beginning of its lines."""
     keys = [match[1] for match in _TOP.finditer(text)]
     group, kind = _GROUP.search(text), _KIND.search(text)

@@ -17,7 +17,7 @@ from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.input_files import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
-from kubectl_policy.sources.mentions import ANYTHING, looks_like_an_object, may_hold_objects, mentions_of, outline
+from kubectl_policy.sources.mentions import ANYTHING, gap_of_text, looks_like_an_object, may_hold_objects, mentions_of
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
 from kubectl_policy.text.documents import DocumentReader, objects_in
 
@@ -103,7 +103,7 @@ class Reading:
             if error.letters and file.root and not looks_like_an_object(error.letters):
                 self.ignored += 1
             else:
-                self.note(error.problem, file.path, outline(error.letters))
+                self.note(error.problem, file.path, gap_of_text(error.letters))
             return
         except (OSError, ValueError) as error:
             self.note(Problem(message=reason_of(error), reason="unreadable"), file.path)
@@ -135,7 +135,7 @@ class Reading:
         """Return the objects of a kind."""
         return [resource for resource in self.objects if resource.ref.group_kind == kind]
 
-    def leave_out(self, sources: Collection[str]) -> None:
+    def forget(self, sources: Collection[str]) -> None:
         """Forget what was read in some files."""
         self.objects = [resource for resource in self.objects if resource.origin.source not in sources]
         self.gaps = [gap for gap in self.gaps if not gap.origin or gap.origin.source not in sources]
@@ -178,7 +178,7 @@ class Reading:
         lines: TextLines | None = None
         for document in documents:
             if isinstance(document, Unread):
-                self.note(document.problem, source, outline(document.text))
+                self.note(document.problem, source, gap_of_text(document.text))
                 continue
             if self._lines:
                 lines = lines or self._lines.add_text(source, text)

@@ -1,4 +1,4 @@
-"""Files and lines of objects that were rendered before they were read, by notes in them and in the text around."""
+"""Origins of objects in input that was rendered elsewhere, by notes in them and in the text around them."""
 
 from __future__ import annotations
 

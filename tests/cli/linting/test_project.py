@@ -189,13 +189,13 @@ class TestPaths:
         monkeypatch.chdir(repository.folder / "apps")
         file, _, line = source.rpartition(":")
         finding = Finding(subject=None, message="", rule=rule, origin=Origin(file, int(line)))
-        assert find_project().counts(finding) is counts
+        assert find_project().is_counted(finding) is counts
 
     def test_without_any(self) -> None:
         """Everything counts, and so does what is in no file."""
         finding = Finding(subject=None, message="", rule="GWP1001")
-        assert Project().counts(finding)
-        assert Project(per_path=()).counts(finding)
+        assert Project().is_counted(finding)
+        assert Project(per_path=()).is_counted(finding)
 
 
 class TestSettings:

@@ -13,7 +13,7 @@ from urllib3 import PoolManager
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import Access, ClusterOptions, access_to
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from tests.sources.cluster.faulty import FaultyServer
 
 CERTIFICATES: Final = Path(__file__).parent / "certificates"

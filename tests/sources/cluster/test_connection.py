@@ -17,7 +17,7 @@ from kubectl_policy.sources.cluster import connection as module
 from kubectl_policy.sources.cluster import responses
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from tests.sources.cluster import faults
 from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer, Handler, Kind

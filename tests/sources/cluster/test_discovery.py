@@ -26,7 +26,7 @@ from kubectl_policy.sources.cluster.discovery import (
     read_cache,
     write_cache,
 )
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching

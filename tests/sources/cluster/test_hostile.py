@@ -21,7 +21,7 @@ from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Json
 from kubectl_policy.sources.cluster.access import ClusterOptions, access_to, contexts
 from kubectl_policy.sources.cluster.connection import Connection
-from kubectl_policy.sources.cluster.refusals import RequestFailed, refusal_of_error
+from kubectl_policy.sources.cluster.request_failures import RequestFailed, refusal_of_error
 from tests.sources.cluster import faults
 from tests.sources.cluster.faults import Fault
 from tests.sources.cluster.faulty import FaultyServer

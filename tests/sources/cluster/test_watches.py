@@ -13,7 +13,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
 from kubectl_policy.sources.cluster.connection import METADATA, Connection
 from kubectl_policy.sources.cluster.discovery import Served
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from kubectl_policy.sources.cluster.responses import Watch
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query

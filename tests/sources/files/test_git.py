@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.files import git
-from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_of
+from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_id
 from tests.repository import CM, Repository
 
 EVIL = (
@@ -31,7 +31,7 @@ def _files(folder: Path) -> dict[str, tuple[int, bytes]]:
 @pytest.mark.parametrize("revision", EVIL)
 @pytest.mark.usefixtures("repository")
 def test_what_is_no_revision(revision: str) -> None:
-    assert tree_of(revision) == ""
+    assert tree_id(revision) == ""
     with pytest.raises(SourceError, match="there is no such revision in this git repository"):
         load_state(f"{revision}:a.yaml")
 

@@ -18,7 +18,7 @@ from kubectl_policy.errors import PolicyError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.cli.completion.objects import KindRole, ManifestObjects
+    from kubectl_policy.cli.completion.objects import KindUse, ManifestObjects
     from kubectl_policy.cli.syntax import CommandLine
     from kubectl_policy.model.kinds import KindNames
 
@@ -90,8 +90,8 @@ def _printable(text: str) -> str:
 RULES_TABLE: Final = Path(__file__).with_name("rules.tsv")
 _HELP: Final = {"-h": "Show this message and exit.", "--help": "Show this message and exit."}
 _PROGRAM_OPTIONS: Final = {"--version": "Print the version and exit.", **_HELP}
-_ALL: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
-_MANAGED: Final[Sequence[KindRole]] = ("policies", "targets")
+_ALL: Final[Sequence[KindUse]] = ("policies", "targets", "unrelated")
+_MANAGED: Final[Sequence[KindUse]] = ("policies", "targets")
 
 
 def complete(arguments: Sequence[str], deadline: float) -> Offer:
@@ -174,7 +174,12 @@ def _types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") 
 
 
 def qualified_names(
-    objects: ManifestObjects, text: str, roles: Sequence[KindRole], *, namespace: str = "", listed: Collection[str] = ()
+    objects: ManifestObjects,
+    text: str,
+    roles: Sequence[KindUse],
+    *,
+    namespace: str = "",
+    listed: Collection[str] = (),
 ) -> list[list[Candidate]]:
     """Return `TYPE/NAME` for a typed text, of objects whose kinds have some roles, except those that are listed."""
     type_name, slash, name = text.partition("/")
@@ -191,7 +196,7 @@ def _is_type(line: CommandLine) -> bool:
     return not line.arguments and "/" not in line.prefix
 
 
-def _names(line: CommandLine, objects: ManifestObjects, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+def _names(line: CommandLine, objects: ManifestObjects, roles: Sequence[KindUse] = _MANAGED) -> Tiers:
     """Return `NAME` after `TYPE`, else `TYPE/NAME`."""
     if not line.arguments or "/" in line.arguments[0]:
         return qualified_names(objects, line.prefix, roles, listed=line.arguments)
@@ -200,7 +205,7 @@ def _names(line: CommandLine, objects: ManifestObjects, roles: Sequence[KindRole
 
 
 def _objects(
-    line: CommandLine, objects: ManifestObjects, roles: Sequence[KindRole] = _MANAGED, *, single: bool = False
+    line: CommandLine, objects: ManifestObjects, roles: Sequence[KindUse] = _MANAGED, *, single: bool = False
 ) -> Tiers:
     """Return `TYPE NAME...` or `TYPE/NAME...`, of kinds with some roles, else of any kind."""
     if single and (len(line.arguments) > 1 or "/" in "".join(line.arguments)):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.syntax import CommandLine
     from kubectl_policy.model import Json
 
-KindRole: TypeAlias = Literal["policies", "targets", "unrelated"]
-ALL_ROLES: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
+KindUse: TypeAlias = Literal["policies", "targets", "unrelated"]
+ALL_ROLES: Final[Sequence[KindUse]] = ("policies", "targets", "unrelated")
 _DEFAULT_NAMESPACE: Final = "default"
 # The options of `CommandCall` for reading manifests. `--render` is not among them, since it runs programs.
 _READING: Final = ("default_namespace", "exclude", "cluster", "variables", "profiles", "setting")
@@ -41,18 +41,18 @@ class ManifestObjects:
         """The namespace of the line, or "" for that of the cluster's context."""
         return self.line.value("namespace") or (_DEFAULT_NAMESPACE if self._paths else "")
 
-    def kinds(self, *roles: KindRole) -> list[KindNames]:
+    def kinds(self, *roles: KindUse) -> list[KindNames]:
         """Return the kinds in some roles."""
         return [names for role in roles for names in self._kinds[role]]
 
     @cached_property
-    def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
+    def _kinds(self) -> Mapping[KindUse, Sequence[KindNames]]:
         """The kinds of objects, by what they are to policies."""
-        kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
+        kinds: dict[KindUse, list[KindNames]] = {role: [] for role in ALL_ROLES}
         registry = self._analysis.registry
         for kind in self._analysis.index.group_kinds:
             is_unrelated = kind not in TARGET_KINDS and is_kubernetes_own(kind)
-            role: KindRole = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
+            role: KindUse = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
             kinds[role].append(registry.kind_names(kind))
         return kinds
 
@@ -138,12 +138,12 @@ class ClusterObjects(ManifestObjects):
         ]
 
     @cached_property
-    def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
+    def _kinds(self) -> Mapping[KindUse, Sequence[KindNames]]:
         """The kinds that are served, or built-in kinds without an answer in time.
 
         A policy kind is known by its profile or by its name.
         """
-        kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
+        kinds: dict[KindUse, list[KindNames]] = {role: [] for role in ALL_ROLES}
         built_in = {f"{names.plural}.{names.group_kind.group}".removesuffix("."): names for names in BUILT_IN}
         for resource in sorted(self._ask("get", "")) or built_in:
             plural_name, _, group = resource.partition(".")

@@ -134,7 +134,7 @@ class Project(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
             now=now,
         )
 
-    def counts(self, finding: Finding) -> bool:
+    def is_counted(self, finding: Finding) -> bool:
         """Whether a finding counts in the file that it is in."""
         origin = finding.origin
         return not (self.per_path and origin and origin.line) or finding.rule not in self._ignored_in(origin.source)

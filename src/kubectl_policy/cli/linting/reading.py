@@ -211,10 +211,10 @@ def _is_path(base: str) -> bool:
     """Whether a base is a path. A revision of the same name wins, since a change could add such a path."""
     if not os.path.exists(base):  # noqa: PTH110 (a Path raises OSError for what is too long)
         return False
-    from kubectl_policy.sources.files.git import tree_of
+    from kubectl_policy.sources.files.git import tree_id
 
     try:
-        return not tree_of(base)
+        return not tree_id(base)
     except SourceError:
         # Without git there are no revisions.
         return True

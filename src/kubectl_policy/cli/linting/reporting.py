@@ -43,7 +43,7 @@ class LintRun:
 
     def baseline(self) -> str:
         """Return the text of a baseline with all findings that are not suppressed, of any severity."""
-        return baseline_text(filter(self._project.counts, self._found.findings))
+        return baseline_text(filter(self._project.is_counted, self._found.findings))
 
     def report(self, baseline: str = "") -> Report:
         """Return the report. Findings in the `baseline` file and in the base revision are not new.
@@ -66,7 +66,7 @@ class LintRun:
         exist = {finding.fingerprint for finding in self._found.every}
         # Findings that change the exit code are always reported.
         blinding = {rule.id for rule in RULES if rule.blinds}
-        counted = filter(self._project.counts, self._found.findings)
+        counted = filter(self._project.is_counted, self._found.findings)
         shown = [finding for finding in counted if settings.shows(finding.severity_) or finding.rule in blinding]
         certain = [finding for finding in shown if finding.certain]
         worlds = read.worlds

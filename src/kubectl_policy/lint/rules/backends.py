@@ -1,4 +1,4 @@
-"""GWP5001 to GWP5004, GWP5007 to GWP5011, and GWP5015: references of routes to backends."""
+"""References of routes to backends (GWP5001 to GWP5004, GWP5007 to GWP5011, and GWP5015)."""
 
 from __future__ import annotations
 

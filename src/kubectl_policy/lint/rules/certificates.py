@@ -1,4 +1,4 @@
-"""GWP6004, GWP6007 and GWP6012: certificates of listeners, as far as they can be judged without reading Secrets."""
+"""Certificates of listeners, as far as they can be judged without reading Secrets (GWP6004, GWP6007 and GWP6012)."""
 
 from __future__ import annotations
 

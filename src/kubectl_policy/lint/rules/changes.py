@@ -1,4 +1,4 @@
-"""GWP9101 to GWP9103: regressions that a change causes."""
+"""Regressions that a change causes (GWP9101 to GWP9103)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP3006 to GWP3013: reported conditions and counts, and entries of statuses that lack or outlive an ancestor."""
+"""Reported conditions and counts, and entries of statuses that lack or outlive an ancestor (GWP3006 to GWP3013)."""
 
 from __future__ import annotations
 

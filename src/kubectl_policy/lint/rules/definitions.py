@@ -1,4 +1,4 @@
-"""GWP8001 to GWP8009: definitions of policy kinds and of Gateway API, and deprecated versions."""
+"""Definitions of policy kinds and of Gateway API, and deprecated versions (GWP8001 to GWP8009)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP0001 to GWP0017, except suppressions: input that could not be read or is not valid."""
+"""Input that could not be read or is not valid (GWP0001 to GWP0017, except suppressions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP4009, GWP4016, GWP4019, GWP6001 to GWP6003, GWP6009 to GWP6011: Gateways, ListenerSets and their listeners."""
+"""Gateways, ListenerSets and their listeners (GWP4009, GWP4016, GWP4019, GWP6001 to GWP6003, GWP6009 to GWP6011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP5005, GWP5006 and GWP5012 to GWP5019, but for GWP5015: ReferenceGrants and references to other objects."""
+"""ReferenceGrants and references to other objects (GWP5005, GWP5006 and GWP5012 to GWP5019, but for GWP5015)."""
 
 from __future__ import annotations
 

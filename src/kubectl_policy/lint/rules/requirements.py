@@ -1,4 +1,4 @@
-"""GWP9001, GWP9002, and GWP9005 to GWP9007: requirements of the config file, reach, and owners of policies."""
+"""Requirements of the config file, reach, and owners of policies (GWP9001, GWP9002, and GWP9005 to GWP9007)."""
 
 from __future__ import annotations
 

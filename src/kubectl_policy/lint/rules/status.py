@@ -1,4 +1,4 @@
-"""GWP3001 to GWP3005: reports of controllers that are missing, stale, negative for a policy, or not as computed."""
+"""Reports of controllers that are missing, stale, negative for a policy, or not as computed (GWP3001 to GWP3005)."""
 
 from __future__ import annotations
 

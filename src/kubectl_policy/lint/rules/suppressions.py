@@ -1,4 +1,4 @@
-"""GWP0007, GWP0008 and GWP0012: suppressions in annotations and comments."""
+"""Suppressions in annotations and comments (GWP0007, GWP0008 and GWP0012)."""
 
 from __future__ import annotations
 

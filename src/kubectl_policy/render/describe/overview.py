@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.world import grouped_by
-from kubectl_policy.render.describe.rows import who
+from kubectl_policy.render.describe.rows import source_key
 from kubectl_policy.render.output.text import Line, Segment, cells, pad
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.settings import why_superseded, without_effect_phrase
@@ -153,11 +153,11 @@ def _rank(group: InForce) -> tuple[int, str]:
 def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> str:
     """`shop/cart → rule cart, merged with infra/defaults → Gateway infra/public`: the nearest first."""
     kind, nearest_first = group.kind, group.contest.order[::-1]
-    setters = {who(setting.source) for setting in group.settings}
+    setters = {source_key(setting.source) for setting in group.settings}
     phrases_ = {
-        who(source): f"{names.policy(source, kind)}{names.targets(source, targets.get(source, [source.target]))}"
+        source_key(source): f"{names.policy(source, kind)}{names.targets(source, targets.get(source, [source.target]))}"
         for source in nearest_first
-        if who(source) in setters or source.object in group.policies
+        if source_key(source) in setters or source.object in group.policies
     }
     themselves = dict.fromkeys(
         setting.source for setting in group.settings if setting.source.object == setting.source.target.object
@@ -171,7 +171,7 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     shown += [("and " if shown else "") + listed(list(itself), _MOST_OTHERS)] if itself else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
-    outranked = [source for source in nearest_first if who(source) not in phrases_ and source in states]
+    outranked = [source for source in nearest_first if source_key(source) not in phrases_ and source in states]
     losers = {
         state: list(dict.fromkeys(names.policy(source, kind) for source in outranked if states[source] == state))
         for state in ("superseded", *_FATES)

@@ -24,7 +24,7 @@ _Key = tuple[object, ...]
 _Fits: TypeAlias = "Callable[[Sequence[FieldRow]], bool]"
 
 
-def who(source: Source) -> tuple[ObjectRef, bool, bool]:
+def source_key(source: Source) -> tuple[ObjectRef, bool, bool]:
     """Return the key by which sources are the same for a reader, whatever their target."""
     return source.object, source.overrides, bool(source.filter)
 
@@ -77,13 +77,13 @@ class OfSource(Struct, kw_only=True):
         row.positions.update(group.extent.positions)
         for fate in setting.instead_of:
             value = SupersededValue(fate=fate, why=why_superseded(fate, setting.source, group))
-            value = row.superseded.setdefault((who(fate.source), repr(fate.value), value.why), value)
+            value = row.superseded.setdefault((source_key(fate.source), repr(fate.value), value.why), value)
             value.positions.update(group.extent.positions)
 
     def replace(self, fate: Fate, group: InForce) -> None:
         """Add a field that it beat on the paths of a group."""
         why = without_effect_phrase(fate, group)
-        replaced = self.replaced.setdefault((who(fate.source), why), Replaced(source=fate.source, why=why))
+        replaced = self.replaced.setdefault((source_key(fate.source), why), Replaced(source=fate.source, why=why))
         replaced.by_value.setdefault((fate.field, repr(fate.value)), fate)
         replaced.positions.update(group.extent.positions)
 
@@ -103,12 +103,12 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
     sources: dict[_Key, OfSource] = {}
 
     def of(source: Source) -> OfSource:
-        return sources.setdefault(who(source), OfSource(source=source))
+        return sources.setdefault(source_key(source), OfSource(source=source))
 
     for group in groups:
-        setters = {who(setting.source) for setting in group.settings}
+        setters = {source_key(setting.source) for setting in group.settings}
         for source in reversed(group.contest.order):
-            if who(source) in setters or source.object in group.policies:
+            if source_key(source) in setters or source.object in group.policies:
                 of(source).targets.setdefault(source.target)
         for setting in without_keys(group.settings):
             of(setting.source).targets.setdefault(setting.source.target)
@@ -116,8 +116,8 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
     nobody = OfSource(source=groups[0].contest.order[0])
     for group in groups:
         for fate in without_keys(group.without_effect):
-            winner = next((source for source in fate.superseded_by if who(source) in sources), None)
-            if fate.state == "unheeded" and who(fate.source) in sources:
+            winner = next((source for source in fate.superseded_by if source_key(source) in sources), None)
+            if fate.state == "unheeded" and source_key(fate.source) in sources:
                 winner = fate.source
             (of(winner) if winner else nobody).replace(fate, group)
     return OfKind(
@@ -131,11 +131,11 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
 def in_force_elsewhere(kind: OfKind, fates: Iterable[Fate]) -> bool:
     """Whether all of these declared values are shown anyway, as they are in force on other paths."""
     shown = {
-        (who(row.setting.source), row.setting.field, repr(row.setting.value))
+        (source_key(row.setting.source), row.setting.field, repr(row.setting.value))
         for source in kind.sources
         for row in source.rows.values()
     }
-    return all((who(fate.source), fate.field, repr(fate.value)) in shown for fate in fates)
+    return all((source_key(fate.source), fate.field, repr(fate.value)) in shown for fate in fates)
 
 
 def together(rows: Sequence[FieldRow], fits: _Fits) -> Iterator[FieldRow]:

@@ -95,7 +95,7 @@ def _members(kind: type) -> tuple[tuple[str, ...], Callable[[object], tuple[obje
     return _MEMBERS[kind]
 
 
-def encodable(value: object) -> Any:  # noqa: ANN401 (of any type that JSON knows)
+def json_ready(value: object) -> Any:  # noqa: ANN401 (of any type that JSON knows)
     """Return a value as the encoder takes it: mappings, lists and scalars, and parts that are encoded already.
 
     JSON knows no infinity, which a number of 400 digits is read as: it becomes text. Raises `TypeError` for a value
@@ -105,33 +105,33 @@ def encodable(value: object) -> Any:  # noqa: ANN401 (of any type that JSON know
     if kind in _SCALARS:
         return value
     if kind is tuple or kind is list:
-        return [encodable(item) for item in cast("Iterable[object]", value)]
+        return [json_ready(item) for item in cast("Iterable[object]", value)]
     config = getattr(kind, "__struct_config__", None)
     if config:
         if config.cache_hash:
             return _encoded(value)
         names, get = _members(kind)
-        return dict(zip(names, map(encodable, get(value)), strict=True))
-    return _encodable(value)
+        return dict(zip(names, map(json_ready, get(value)), strict=True))
+    return _json_ready(value)
 
 
-def _encodable(value: object) -> Any:  # noqa: ANN401 (see `encodable`)
+def _json_ready(value: object) -> Any:  # noqa: ANN401 (see `json_ready`)
     """Return a value of a rare type as the encoder takes it."""
     if isinstance(value, Mapping):
-        return {name: encodable(child) for name, child in cast("Mapping[str, object]", value).items()}
+        return {name: json_ready(child) for name, child in cast("Mapping[str, object]", value).items()}
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [encodable(item) for item in cast("Iterable[object]", value)]
+        return [json_ready(item) for item in cast("Iterable[object]", value)]
     raise TypeError(f"{type(value).__name__} has no members for documents")
 
 
 @lru_cache(maxsize=2**13)
-def _encoded(value: object) -> Any:  # noqa: ANN401 (see `encodable`)
+def _encoded(value: object) -> Any:  # noqa: ANN401 (see `json_ready`)
     """Return a reference, which documents repeat, in its encoded form."""
-    parts = {name: encodable(member) for name, member in members_of(value).items()}
+    parts = {name: json_ready(member) for name, member in members_of(value).items()}
     try:
         return msgspec.Raw(msgspec.json.encode(parts))
     except UnicodeEncodeError:
@@ -146,7 +146,7 @@ def plain(value: object) -> Json:
 
 def _json(value: object) -> str:
     """Return a value as JSON with an indent of two, in ASCII."""
-    parts = encodable(value)
+    parts = json_ready(value)
     try:
         text = msgspec.json.format(msgspec.json.encode(parts), indent=2).decode()
     except UnicodeEncodeError:

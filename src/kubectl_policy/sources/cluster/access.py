@@ -124,7 +124,7 @@ def access_to(options: ClusterOptions) -> Access:
         user, user_path = _settings_of(config, subject, "user", user_name, is_needed=is_needed)
         if not cluster_name and not options.server:
             if not is_in_pod:
-                raise _no_cluster(config, subject, context_name)
+                raise _no_cluster_selected(config, subject, context_name)
             cluster_name = "in-cluster"
             cluster, account = kubeconfig.pod_settings(_SERVICE_ACCOUNT)
             user = user or account
@@ -188,7 +188,7 @@ def _settings_of(
     return settings, path
 
 
-def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
+def _no_cluster_selected(config: Kubeconfig, files: str, context: str) -> ClusterError:
     names = config.entries("contexts")
     if not names:
         return ClusterError(f"no cluster is selected: {files} has no contexts", _OFFLINE)

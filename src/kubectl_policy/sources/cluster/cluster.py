@@ -10,7 +10,7 @@ from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, is_kubernetes_own
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST
 from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery
-from kubectl_policy.sources.cluster.refusals import RequestFailed, cluster_error
+from kubectl_policy.sources.cluster.request_failures import RequestFailed, cluster_error
 from kubectl_policy.sources.cluster.watches import watch_scopes
 from kubectl_policy.sources.cluster.world import EVENTS, ClusterWorld, Query
 
@@ -324,7 +324,7 @@ class Cluster:
             remedy="ask for this permission" if is_forbidden else _remedy(refusal, resource),
             besides=frozenset() if query.namespace else self.world.namespaces_read(query.kind),
             group=query.kind.group,
-            missing=self.world.missing(query.kind),
+            missing=self.world.nonexistent(query.kind),
             needs=needed if is_forbidden else None,
         )
 

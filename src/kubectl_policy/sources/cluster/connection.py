@@ -21,7 +21,7 @@ from urllib3.util import Timeout
 
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.sources.cluster.refusals import RequestFailed, refusal_of_error
+from kubectl_policy.sources.cluster.request_failures import RequestFailed, refusal_of_error
 from kubectl_policy.sources.cluster.responses import Watch, decode_response, strip_secrets
 
 if TYPE_CHECKING:

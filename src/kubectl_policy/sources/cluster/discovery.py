@@ -21,7 +21,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import why_impossible
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

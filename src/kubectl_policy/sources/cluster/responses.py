@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from urllib3.exceptions import HTTPError
 
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
-from kubectl_policy.sources.cluster.refusals import RequestFailed, printable, refusal_of, refusal_of_error
+from kubectl_policy.sources.cluster.request_failures import RequestFailed, printable, refusal_of, refusal_of_error
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decode_json
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.cluster.connection import METADATA
-from kubectl_policy.sources.cluster.refusals import RequestFailed
+from kubectl_policy.sources.cluster.request_failures import RequestFailed
 from kubectl_policy.sources.cluster.world import Query
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ class Query(Struct, frozen=True):
 
 
 class Interests(Struct, frozen=True, kw_only=True):
-    """Facts about kinds that are known before a cluster is asked."""
+    """The kinds to request first, and those to request along with another one; known before a cluster is asked."""
 
     # Kinds of which there are few objects, besides policies: all are listed as soon as anything is asked of them.
     small_kinds: Collection[GroupKind] = ()
@@ -211,7 +211,7 @@ class ClusterWorld(World):
         lists = (query for query in self._queries(kind) if not (query.name or query.involved))
         return frozenset(query.namespace for query in lists if query.namespace)
 
-    def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
+    def nonexistent(self, kind: GroupKind) -> frozenset[ObjectRef]:
         """Return the objects of a kind that were asked for by name, and do not exist."""
         refs = (ObjectRef(kind, query.namespace, query.name) for query in self._queries(kind) if query.name)
         return frozenset(ref for ref in refs if ref not in self._objects)

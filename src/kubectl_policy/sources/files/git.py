@@ -66,7 +66,7 @@ def ask(*arguments: str) -> GitAnswer:
     return GitAnswer(_text(out).removesuffix("\n"))
 
 
-def tree_of(revision: str) -> str:
+def tree_id(revision: str) -> str:
     """Return the id of the tree of a revision; empty if there is no such revision, or no repository."""
     tree = ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}").out
     # `^main` is not what anybody means, but git understands it.
@@ -86,7 +86,7 @@ def revision_and_path(operand: str) -> tuple[str, str] | None:
 @contextmanager
 def open_revision(name: str) -> Generator[GitTree]:
     """Open a revision, or the index if the name is empty. Raises SourceError where git knows of none."""
-    tree = tree_of(name) if name else ""
+    tree = tree_id(name) if name else ""
     if not tree:
         _check_repository(name)
     with closing(Objects()) as objects:

@@ -79,7 +79,7 @@ class TreeInput:
     def _leave_out(self, sources: Collection[str]) -> None:
         if sources:
             self._files = {source: file for source, file in self._files.items() if source not in sources}
-            self.reading.leave_out(sources)
+            self.reading.forget(sources)
             self.ground = self._survey()
             self.tree = self._build_tree()
             # What several clusters fill in otherwise can be filled in for one.
@@ -93,10 +93,10 @@ class TreeInput:
         tree, reading = self.tree, self.reading
         if rendered:
             # Whatever takes them in was rendered with them.
-            reading.leave_out(self._outside)
+            reading.forget(self._outside)
         consumed = frozenset(rendered or ())
         left_out = [resource for resource in tree.left_out() if resource.origin.source not in consumed]
-        reading.leave_out({self.ground.source_of(path) for path in tree.roles} - consumed)
+        reading.forget({self.ground.source_of(path) for path in tree.roles} - consumed)
         order = {source: position for position, source in enumerate(self._files)}
         objects: list[Resource] = []
         in_tree: list[Resource] = []
@@ -208,7 +208,7 @@ class TreeInput:
         reading.kustomized = {
             source for source in sources if self.tree.is_kustomized(self.ground.absolute_path(source))
         }
-        reading.leave_out(reading.kustomized)
+        reading.forget(reading.kustomized)
         for source in sorted(reading.kustomized):
             reading.read_file(self._files[source], self._text_of)
         if self._delivering(reading.kustomized):
@@ -224,7 +224,7 @@ class TreeInput:
             if not changed:
                 return
             before = self._delivering(changed)
-            self.reading.leave_out(changed.keys())
+            self.reading.forget(changed.keys())
             for source, values in changed.items():
                 text = texts[source]
                 try:

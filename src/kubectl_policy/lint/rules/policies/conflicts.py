@@ -1,4 +1,4 @@
-"""GWP2001 to GWP2007: policies that conflict, and settings that are overridden."""
+"""Policies that conflict, and settings that are overridden (GWP2001 to GWP2007)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP2008 to GWP2015: merge strategies of policies, and settings that are repeated or incomplete."""
+"""Merge strategies of policies, and settings that are repeated or incomplete (GWP2008 to GWP2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP1006, GWP1007, GWP1009 to GWP1011, GWP1020 and GWP1021: the form of target references."""
+"""The form of target references (GWP1006, GWP1007, GWP1009 to GWP1011, GWP1020 and GWP1021)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP1001 to GWP1005, and GWP1008: targets that do not exist or are not permitted."""
+"""Targets that do not exist or are not permitted (GWP1001 to GWP1005, and GWP1008)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP1012 to GWP1014, and GWP1016: policies on targets that get no requests."""
+"""Policies on targets that get no requests (GWP1012 to GWP1014, and GWP1016)."""
 
 from __future__ import annotations
 

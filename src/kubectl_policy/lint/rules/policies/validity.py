@@ -1,4 +1,4 @@
-"""GWP1017, GWP1018, GWP1022 to GWP1029, and GWP7012: policies without effect, refused, or at a limit."""
+"""Policies without effect, refused, or at a limit (GWP1017, GWP1018, GWP1022 to GWP1029, and GWP7012)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP4006, GWP4007, GWP4011 and GWP4014: hostnames of routes at their listeners."""
+"""Hostnames of routes at their listeners (GWP4006, GWP4007, GWP4011 and GWP4014)."""
 
 from __future__ import annotations
 

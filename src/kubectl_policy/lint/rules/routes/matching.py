@@ -1,4 +1,4 @@
-"""GWP7004, GWP7006, GWP7011 and GWP7014: misleading matches, and listeners without routes."""
+"""Misleading matches, and listeners without routes (GWP7004, GWP7006, GWP7011 and GWP7014)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP4001 to GWP4005, GWP4008, GWP4012, GWP4013, GWP4015, GWP4017 and GWP4018: routes and their parents."""
+"""Routes and their parents (GWP4001 to GWP4005, GWP4008, GWP4012, GWP4013, GWP4015, GWP4017 and GWP4018)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP6008 and GWP7008 to GWP7010: redirects and rewrites."""
+"""Redirects and rewrites (GWP6008 and GWP7008 to GWP7010)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP9003 and GWP9004: retries that multiply, and timeouts that contradict each other."""
+"""Retries that multiply, and timeouts that contradict each other (GWP9003 and GWP9004)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GWP7001 to GWP7003, GWP7005 and GWP7007: matches that other matches deprive of requests."""
+"""Matches that other matches deprive of requests (GWP7001 to GWP7003, GWP7005 and GWP7007)."""
 
 from __future__ import annotations
 

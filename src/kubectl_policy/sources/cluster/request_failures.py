@@ -111,7 +111,7 @@ _ALERTS: Final[Mapping[str, str]] = {
 
 
 class RequestFailed(Exception):  # noqa: N818 (what a server may always do is no error of ours)
-    """Refusal of a request, which is expected, and becomes a gap."""
+    """A request without an answer, which is expected, and becomes a gap."""
 
     def __init__(  # noqa: PLR0913 (all but the first two have a name where they are given)
         self, status: int, reason: str, message: str = "", *, retry: bool = False, wait: float = 0, hint: str = ""
