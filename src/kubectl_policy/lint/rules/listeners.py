@@ -179,7 +179,7 @@ def duplicate_cert_across_gateways(world: LintWorld) -> Iterator[Finding]:
         first: dict[tuple[object, object], Listener] = {}
         for gateway in gateways:
             for listener in _listeners(world, gateway):
-                if not listener.has_tls or not world.is_served(listener):
+                if not world.is_served(listener):
                     continue
                 for ref in certificate_refs(world.gateways, listener):
                     rival = first.setdefault((listener.port, ref.target), listener)
