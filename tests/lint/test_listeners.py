@@ -200,6 +200,8 @@ def test_one_port_and_hostname_at_one_address() -> None:
 def test_what_is_in_conflict_at_its_own_gateway_claims_nothing() -> None:
     other = gateway(http("a"), http("b"), name="other", spec=AT)
     assert check(gateway_host_port_overlap, gateway(http("x"), spec=AT), other) == []
+    other = gateway(tls("a", "b.example.com"), tls("b", "b.example.com"), name="other", spec=AT)
+    assert check(duplicate_cert_across_gateways, gateway(tls("a", "a.example.com"), spec=AT), other) == []
 
 
 def test_as_many_listeners_as_the_api_allows() -> None:

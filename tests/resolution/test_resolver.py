@@ -247,6 +247,8 @@ def test_a_path_with_a_wider_hostname_does_not_count() -> None:
     (found,) = describe(analysis, ROUTE).not_applying
     assert (found.policy, found.target) == (ref("ColorPolicy", "p", group="example.com"), node("Gateway", "g"))
     assert found.message == f"ColorPolicy counts only for hostnames inside the listener's, and {WIDER}"
+    other_kind = PolicyKindProfile(INSIDE.group_kind, "inherited", "profile")
+    assert describe(analyze(analysis.snapshot, profiles=[other_kind]), ROUTE).not_applying == ()
 
 
 def test_another_path_counts() -> None:
