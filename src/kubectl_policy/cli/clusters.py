@@ -288,9 +288,9 @@ def _ask_all(questions: Questions) -> dict[str, tuple[terminal.HeldOutput, int |
         for live in lives:
             live.progress = progress
         list(threads.map(AskedCluster.look_up, lives))
-        while waiting := [context for context in questions if context not in ends]:
-            attempts = [attempt(questions[context][1]) for context in waiting]
-            asked = [questions[context][0] for context in waiting]
+        while waiting := {context: question for context, question in questions.items() if context not in ends}:
+            attempts = [attempt(ask) for _, ask in waiting.values()]
+            asked = [live for live, _ in waiting.values()]
             settled = threads.map(_end_if_complete, asked, [end for _, end in attempts])
             for context, (output, _), end in zip(waiting, attempts, settled, strict=True):
                 if end is not None:

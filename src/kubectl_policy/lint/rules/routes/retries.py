@@ -177,8 +177,9 @@ def _inverted(world: LintWorld, route: Resource, position: int, rule: Json, try_
             continue
         by = f" by {source}" if source != route.ref else ""
         longer = try_timeout > whole
-        attempts = "a try" if longer else f"{tries} tries of {try_text} each"
-        allowed = f"{attempts} may take {try_text if longer else f'{try_timeout * tries:g}s'}"
+        allowed = f"{tries} tries of {try_text} each may take {try_timeout * tries:g}s"
+        if longer:
+            allowed = f"a try may take {try_text}"
         yield Finding(
             subject=route.ref,
             field=f"spec.rules[{position}].timeouts.backendRequest",
