@@ -170,7 +170,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 class AsIfValid(Attachments):
     """The attachments as they would be if the policies of a kind were valid that make requests fail.
 
-    What would beat them then keeps them from doing harm now.
+    What would supersede them then keeps them from doing harm now.
     """
 
     def __init__(self, known: Attachments, kind: GroupKind) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source, Traced
 
-# By what a field is beaten: what another policy on the same target says, an override further up, what the target
+# By what a field is lost: what another policy on the same target says, an override further up, what the target
 # object says itself, or a policy that is nearer.
 LossCause: TypeAlias = Literal["on the same target", "overridden", "by the object", "nearer"]
 # The value in force instead.

@@ -27,7 +27,7 @@ class MergeStrategy(StrEnum):
     Of two, the one nearer the root is *established*, the other the *challenger*; the established one's strategy
     decides, unless the profile lets the challenger choose. Two are not the GEP's: with "Strategic merge" the challenger
     patches the established spec as Kubernetes' strategic merge does, lists by their keys; where "All apply", every
-    policy is in force with all that it says, and none beats another.
+    policy is in force with all that it says, and none supersedes another.
     """
 
     NONE = "None"
@@ -40,7 +40,7 @@ class MergeStrategy(StrEnum):
 
     @property
     def overrides(self) -> bool:
-        """Whether the established spec beats its challengers on purpose."""
+        """Whether the established spec supersedes its challengers on purpose."""
         return self is MergeStrategy.ATOMIC_OVERRIDES or self is MergeStrategy.PATCH_OVERRIDES
 
     @property

@@ -263,7 +263,7 @@ def _specificity(attachment: Attachment) -> int:
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
     """Conditions that the controllers of policies would report on an object or section, kind by kind.
 
-    A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
+    A policy counts that is attached to the node or above it on one of its paths, even if something supersedes it.
     Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
     """
     kind, registry = node.object.group_kind, analysis.registry

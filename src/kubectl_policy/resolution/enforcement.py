@@ -180,7 +180,7 @@ def enforce(
 def overall_state(
     policy: ObjectRef, resolutions: Iterable[Resolution]
 ) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
-    """Return the state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
+    """Return the state of a policy that is attached, and what supersedes it, by its fate on all of its paths."""
     alike: dict[object, list[Resolution]] = {}
     for resolution in resolutions:
         alike.setdefault(resolution.comparison_key, []).append(resolution)
@@ -192,7 +192,7 @@ def overall_state(
         part = _part_of(policy, first)
         parts.append(part)
         by |= part.superseded_by
-        # Where one object's own settings beat the policy, so do those of the others.
+        # Where one object's own settings supersede the policy, so do those of the others.
         if first.object_values and first.target_object in part.superseded_by:
             by.update(filter(None, (equivalent.target_object for equivalent in equivalents)))
     return _state(parts), tuple(sorted(by - {policy}))
@@ -216,7 +216,7 @@ class _PolicyPart(Struct, frozen=True, kw_only=True):
 def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     """Return a policy's part of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
 
-    The policies that beat it are found field by field or, where it has no fields there, as a whole.
+    The policies that supersede it are found field by field or, where it has no fields there, as a whole.
     """
     fates, in_force = resolution.outcomes_of(policy), resolution.policies_in_force
     lost = lost_fields(fates)

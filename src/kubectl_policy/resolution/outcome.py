@@ -108,7 +108,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     """A field that gives way to what `port_sources` say of the path's port."""
     port_sources: frozenset[Source] = frozenset()
     object_values: tuple[ObjectValue, ...] = ()
-    """The fields of the target object that stand for settings, also those that an override beats."""
+    """The fields of the target object that stand for settings, also those that an override supersedes."""
     without_object_values: Resolution | None = None
     """The outcome as it would be without them."""
 

@@ -52,7 +52,7 @@ class SupersededBy(Struct, frozen=True):
 class FieldOutcome(DeclaredField, frozen=True, kw_only=True):
     """A declared field and the paths on which it is effective.
 
-    A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    A list that is merged by its elements is one field, which can be effective and superseded on the same path.
     """
 
     effective_on: tuple[int, ...]
@@ -166,7 +166,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
 def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
     """Transfer the fates of a field from one target to another one at which policies fare alike.
 
-    What beats it may be what the target object itself says.
+    What supersedes it may be what the target object itself says.
     """
     itself, at_target = Source(first.object, first), Source(target.object, target)
     if first == target or not any(itself in fate.superseded_by for fate in declared.fates):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.topology import Binding, BindingState, Path
 
-# The state of a policy, and who beats it; None where there is no such policy.
+# The state of a policy, and what supersedes it; None where there is no such policy.
 Standing: TypeAlias = "tuple[EnforcementState | None, tuple[ObjectRef, ...]]"
 # So many routes are looked at for one of which nothing but the policy itself decides.
 _TRIED: Final = 8

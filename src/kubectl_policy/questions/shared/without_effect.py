@@ -84,7 +84,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
 def _how_superseded(
     winner: Source, lost: Sequence[Fate], effective: EffectivePolicy, profile: PolicyKindProfile
 ) -> tuple[str, str]:
-    """The rule by which one source beats another one, and how: in words that follow the name of the first one."""
+    """The rule by which one source supersedes another one, and how: in words that follow the name of the first one."""
     loser, port_field = lost[0].source, profile.port_field
     if winner.object == winner.target.object:
         fields = _set_instead(winner, lost, effective) or _fields(lost)

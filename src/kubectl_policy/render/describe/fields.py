@@ -168,9 +168,9 @@ class _Section:
         return Line(tuple(spans), 0, _ROW + _INDENT)
 
     def _row(self, row: FieldRow, margin: int) -> Iterator[Line]:
-        """Return a field, its value, what it beat beside it or below, and at the right the line that it is written on.
+        """Return a field, its value, the values that it supersedes, and at the right the line that it is written on.
 
-        At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
+        At a terminal this line is left out where superseded values leave no room for it: the heading says which file.
         """
         spans, rest = self.shown[id(row)]
         line = "" if row.setting.blame else self.lines_of[id(row)]
@@ -247,7 +247,7 @@ class _Section:
         ]
 
     def _loser(self, source: Source) -> str:
-        """Return a policy that was beaten: its target is said, unless it has a heading of its own."""
+        """Return a policy that is superseded: its target is said, unless it has a heading of its own."""
         kind = self.kind.groups[0].kind
         if source.object in self.heads and source.object != source.target.object:
             return self.names.policy(source, kind)

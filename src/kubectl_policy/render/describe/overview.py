@@ -177,7 +177,7 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
         for state in ("superseded", *_FATES)
     }
     if losers["superseded"]:
-        # What beats others may say nothing itself that is asked about.
+        # What supersedes others may say nothing itself that is asked about.
         superseded = (fate for fate in group.without_effect if fate.state == "superseded")
         by = dict.fromkeys(winner for fate in superseded for winner in fate.superseded_by)
         winners = "" if shown else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)

@@ -75,7 +75,7 @@ class _Outcome:
             by = itself if itself and _is_itself(superseded.by) else superseded.by
             for position in set(superseded.positions).difference(field.port_entry_on):
                 winners.setdefault(position, []).append(by)
-        # Where policies beat the field together, by these, and whether a part of it is in effect there.
+        # Where policies supersede the field together, by these, and whether a part of it is in effect there.
         self.defeats: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
         in_part = set(self.partly)
         for position, together in sorted(winners.items()):
@@ -123,7 +123,7 @@ class _Fields:
         yield from self._ignored(field)
         for (winners, is_partly), positions in outcome.defeats.items():
             where = self.which.words(positions)
-            # That a policy on a route beats another one on that route goes without saying.
+            # That a policy on a route supersedes another one on that route goes without saying.
             limited = where and not any(f"{node_label(winner.target)} only".endswith(where) for winner in winners)
             yield (
                 Segment(f"{'in part ' if is_partly else ''}{self._verb(field, winners)}", "superseded"),
@@ -187,7 +187,7 @@ class _Fields:
         for effect, winners, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
             yield Line((Segment(effect, "superseded" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            shown, rest = view.first(winners, _MOST_BEATERS)
+            shown, rest = view.first(winners, _MAX_WINNERS)
             yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
             if rest:
                 remark = f"and by {count(rest, 'more policy')}; --show-all shows them"
@@ -226,9 +226,9 @@ class _Fields:
                 yield f"not on {self.which.words(positions).removesuffix(' only')}, where {names} {verb}"
 
 
-# At a terminal so many objects are named, and so many policies that beat a field.
+# At a terminal so many objects are named, and so many policies that supersede a field.
 _MOST: Final = 12
-_MOST_BEATERS: Final = 4
+_MAX_WINNERS: Final = 4
 _MOST_SECTIONS: Final = 4
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24

@@ -38,7 +38,7 @@ class SupersededValue(Struct, kw_only=True):
 
 
 class FieldRow(Struct, kw_only=True):
-    """A setting, the positions of the paths on which it is in force, and what it beat there."""
+    """A setting, the positions of the paths on which it is in force, and the values that it supersedes there."""
 
     setting: Setting
     positions: set[int] = field(default_factory=set[int])
@@ -68,7 +68,7 @@ class OfSource(Struct, kw_only=True):
     targets: dict[NodeRef, None] = field(default_factory=dict["NodeRef", None])
     rows: dict[_Key, FieldRow] = field(default_factory=dict[_Key, FieldRow])
     replaced: dict[_Key, Replaced] = field(default_factory=dict[_Key, Replaced])
-    """What it beat without setting it."""
+    """The fields that the policy supersedes without setting them."""
 
     def add(self, setting: Setting, group: InForce) -> None:
         """Add a setting in force on the paths of a group."""
@@ -81,7 +81,7 @@ class OfSource(Struct, kw_only=True):
             value.positions.update(group.extent.positions)
 
     def replace(self, fate: Fate, group: InForce) -> None:
-        """Add a field that it beat on the paths of a group."""
+        """Add a field that the setting supersedes on the paths of a group."""
         why = without_effect_phrase(fate, group)
         replaced = self.replaced.setdefault((source_key(fate.source), why), Replaced(source=fate.source, why=why))
         replaced.by_value.setdefault((fate.field, repr(fate.value)), fate)
@@ -95,7 +95,7 @@ class OfKind(Struct, frozen=True, kw_only=True):
     positions: frozenset[int]
     sources: tuple[OfSource, ...]
     without: tuple[Replaced, ...]
-    """What was beaten by something that sets nothing here itself."""
+    """Fields that something supersedes which sets nothing here itself."""
 
 
 def by_policy(groups: Sequence[InForce]) -> OfKind:

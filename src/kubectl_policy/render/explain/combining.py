@@ -119,7 +119,7 @@ def ancestor_phrase(profile: PolicyKindProfile) -> str:
 
 
 def _above(profile: PolicyKindProfile, strategy: MergeStrategy) -> str:
-    # A challenger that chooses cannot be beaten from above: it merges, or it replaces.
+    # A challenger that chooses cannot be overridden from above: it merges, or it replaces.
     superseded = {MergeStrategy.NONE, MergeStrategy.ATOMIC_OVERRIDES, MergeStrategy.PATCH_OVERRIDES}
     replaces = profile.chooser == "challenger" and strategy in superseded
     return _ABOVE[MergeStrategy.ATOMIC_DEFAULTS if replaces else strategy]

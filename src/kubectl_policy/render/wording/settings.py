@@ -145,7 +145,7 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
 
 
 def _above(winner: Source, loser: Source) -> bool:
-    """Whether an override comes from further up than what it beats: another override does not give way to one below."""
+    """Whether an override comes from further up than what it replaces; another override does not yield to one below."""
     upper, lower = winner.target, loser.target
     if upper.object == lower.object:
         return bool(lower.section) and not upper.section

@@ -211,7 +211,7 @@ def discover(connection: Connection, server: str, cache_dir: str = "") -> Discov
 def cache_path(server: str, cache_dir: str = "") -> Path | None:
     """Return the path of the file about a server; None without a home.
 
-    As with kubectl, a `cache_dir` beats $KUBECACHEDIR, which beats ~/.kube/cache, and the folder is called like the
+    As with kubectl, a `cache_dir` precedes $KUBECACHEDIR, which precedes ~/.kube/cache; the folder is called like the
     host.
     """
     host = _NOT_IN_NAMES.sub("_", server.partition("://")[2] or server).strip(".")
