@@ -12,23 +12,25 @@ from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapsh
 from kubectl_policy.model.kinds import CRD, known_kinds, names_in_crd, problem_of_definition, valid_definitions
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
-from kubectl_policy.sources.options import AS_IT_IS, InputOptions
+from kubectl_policy.sources.options import InputOptions
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
+    from kubectl_policy.sources.duplicates import AppliedBy
     from kubectl_policy.sources.files.input_files import InputFile, InputFiles
     from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.rendered_origins import Origins
-    from kubectl_policy.sources.rendering.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
+    from kubectl_policy.sources.tree.raw import RawBuilder
+    from kubectl_policy.sources.tree.work import Builder
 
-    # What renders files, of which these are the objects as they are written; None where they are to be read as such.
-    Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource], InputOptions], Rendered | None]
+    # Whatever makes the objects of roots, where that is not done by their files alone.
+    Renderer: TypeAlias = Callable[[RawBuilder], Builder]
 
 
 def snapshot_of(
@@ -39,10 +41,8 @@ def snapshot_of(
     if isinstance(reading, Snapshot):
         return reading
     tree = tree_of_objects(reading, files, options)
-    if options.cluster:
-        if tree is None:
-            raise unknown_cluster(options.cluster)
-        tree.keep(options.cluster)
+    if options.cluster and tree is None:
+        raise unknown_cluster(options.cluster)
     snapshot = assemble(reading, tree, files, options, renderer)
     if not snapshot.resources:
         raise no_objects_error(reading, files)
@@ -71,22 +71,24 @@ def tree_of_objects(reading: Reading, files: InputFiles, options: InputOptions) 
         return None
     from kubectl_policy.sources.tree.input import TreeInput  # noqa: PLC0415 (a plain folder does without)
 
-    # Where nobody said otherwise, it is not known that it is this one.
-    namespace = options.namespace if options.namespace != AS_IT_IS.namespace else ""
-    return TreeInput(files, reading, namespace=namespace, complete=options.complete)
+    return TreeInput(files, reading, options, _cluster_scoped(_definitions(reading)))
 
 
 def assemble(
     reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Snapshot:
-    """Return the snapshot of the objects that were read, as the tree around them applies them."""
-    not_objects = _apply_tree(reading, tree, options, renderer) if tree else []
+    """Return the snapshot of the objects that were read, as the tree around them applies them to `options.cluster`."""
+    not_objects: Sequence[LeftOut] = ()
+    applied_by: Mapping[Resource, AppliedBy] = {}
+    if tree:
+        world = tree.applied(options.cluster, renderer)
+        reading, not_objects, applied_by = world.reading, world.left_out, world.applied_by
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
     definitions = _definitions(reading)
     reading.diagnostics.extend(_problems_of_definitions(definitions))
-    resources = _resources(reading, definitions, options.namespace, tree, files)
+    resources = _resources(reading, definitions, options.namespace, applied_by, files)
     # The order of files means nothing.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(
@@ -103,32 +105,6 @@ def assemble(
         left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.subject))),
     )
     return origins.mapped(snapshot, objects) if origins else snapshot
-
-
-def _apply_tree(reading: Reading, tree: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
-    """Apply the tree around objects to them; return the files that hold no objects of their own."""
-    rendered = renderer(tree.files, reading.objects, options) if renderer else None
-    if rendered and rendered.missing_programs:
-        reading.diagnostics += rendered.diagnostics
-        rendered = None
-    if rendered:
-        # First, as gaps of the others may be in these files.
-        reading.forget(rendered.files)
-    not_objects = tree.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None)
-    for rendered_object in rendered.objects if rendered else ():
-        count = len(reading.objects)
-        reading.read_object(rendered_object.raw, rendered_object.origin)
-        if len(reading.objects) > count:
-            read = reading.objects[-1]
-            ref = replace(read.ref, namespace=read.ref.namespace or rendered_object.namespace)
-            reading.objects[-1] = replace(read, ref=ref, namespace_from=rendered_object.namespace_from)
-            tree.note_rendered(
-                reading.objects[-1], rendered_object.folder, rendered_object.file, rendered_object.destination
-            )
-    if rendered:
-        reading.gaps += rendered.gaps
-        reading.diagnostics += rendered.diagnostics
-    return not_objects
 
 
 def _read_only_snapshot(data: bytes, file: InputFile, files: InputFiles, options: InputOptions) -> Snapshot:
@@ -157,11 +133,16 @@ def _cluster_scoped(definitions: Sequence[Resource]) -> frozenset[GroupKind]:
 
 
 def _resources(
-    reading: Reading, definitions: Sequence[Resource], default: str, tree: TreeInput | None, files: InputFiles
+    reading: Reading,
+    definitions: Sequence[Resource],
+    default: str,
+    applied_by: Mapping[Resource, AppliedBy],
+    files: InputFiles,
 ) -> Sequence[Resource]:
     """Return one object for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(definitions)
     resources: dict[ObjectRef, Resource] = {}
+    read_as: dict[Resource, Resource] = {}
     repeated: dict[ObjectRef, list[Resource]] = {}
     for read in reading.objects:
         resource, ref = read, read.ref
@@ -170,8 +151,7 @@ def _resources(
         if home != namespace:
             ref = ObjectRef(kind, home, name)
             resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
-        if tree:
-            tree.follow(read, resource)
+            read_as[resource] = read
         first = resources.setdefault(ref, resource)
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
@@ -181,14 +161,12 @@ def _resources(
         arguments = {file.path: file.argument for file in files.files if file.argument}
         prefix = files.tree.prefix
 
-        def applied_by(resource: Resource) -> AppliedBy:
-            source = resource.origin.source
-            folder = tree.folders.get(resource) if tree else None
-            folder = folder or prefix + posixpath.dirname(source.removeprefix(prefix)) or "."
-            clusters = tree.clusters_of(resource) if tree else frozenset[str]()
-            return AppliedBy(arguments.get(source, 0), folder, clusters)
+        def by_whom(resource: Resource) -> AppliedBy:
+            source, by = resource.origin.source, applied_by.get(read_as.get(resource, resource), AppliedBy())
+            folder = by.folder or prefix + posixpath.dirname(source.removeprefix(prefix)) or "."
+            return AppliedBy(arguments.get(source, 0), folder, by.clusters)
 
-        resources.update({ref: choose_object(same_name, reading, applied_by) for ref, same_name in repeated.items()})
+        resources.update({ref: choose_object(same_name, reading, by_whom) for ref, same_name in repeated.items()})
     return Loaded(resources.values())
 
 

@@ -98,23 +98,20 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
 def _worlds_in(
     reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Iterator[tuple[str, Snapshot]]:
-    known = tree.tree.worlds if tree else None
-    names = known.names if known else []
+    names = tree.worlds.names if tree else []
     if options.cluster and options.cluster not in names:
         raise unknown_cluster(options.cluster, names)
     chosen = [options.cluster] if options.cluster else names
-    if known and known.are_too_many and not options.cluster:
+    if tree and tree.worlds.are_too_many and not options.cluster:
         message = f"the input is for {len(names):,} clusters and overlays, too many to tell apart: name one of them"
         reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
         chosen = []
-    if not tree or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
+    if len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
         yield "", assemble(reading, tree, files, options, renderer)
         return
-    clusters = tree.tree.clusters.names
     for name in chosen:
-        of_world = tree.of_world(name)
-        of_it = replace(options, cluster=name if name in clusters else "")
-        yield name if len(chosen) > 1 else "", assemble(of_world.reading, of_world, files, of_it, renderer)
+        of_world = replace(options, cluster=name)
+        yield name if len(chosen) > 1 else "", assemble(reading, tree, files, of_world, renderer)
 
 
 @contextmanager
@@ -140,13 +137,19 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
         tree: FileTree
         tree, inside = (stored[0], [stored[1]]) if stored else (Disk(), named)
         manifests = find_files(inside, exclusions, tree)
-        files = InputFiles(tree=tree, files=manifests, left_out=exclusions.left_out, stdin=text_of_stdin)
+        repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
+        files = InputFiles(
+            tree=tree,
+            files=manifests,
+            left_out=exclusions.left_out,
+            stdin=text_of_stdin,
+            repositories=repositories,
+        )
         renderer = None
         if options.render:
             from kubectl_policy.sources.rendering.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
-            in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
-            renderer = Rendering(in_repositories, stack, progress).render
+            renderer = Rendering(stack, options, progress).builder
         yield files, renderer
 
 

@@ -36,6 +36,8 @@ class InputOptions(Struct, frozen=True, kw_only=True):
 
     `auto` does so where anything is to be rendered and a program for it is installed.
     """
+    network: bool = False
+    """Whether programs that render may fetch charts and manifests."""
     assumed: tuple[AssumedObjects, ...] = ()
     """Objects that exist although they are not in the input."""
     map_origins: bool = False

@@ -118,6 +118,10 @@ class Reading:
         else:
             self._read_text(text, file)
 
+    def anew(self) -> Reading:
+        """Return a reading of files that were read before, with variables that are filled in by now."""
+        return Reading({}, self._lines, self.origins)
+
     def copy(self) -> Reading:
         """Return a reading that goes on from here; what is read in one of them is not in the other one."""
         copied = copy(self)

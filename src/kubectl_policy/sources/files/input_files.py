@@ -55,6 +55,8 @@ class InputFiles(Struct, frozen=True, kw_only=True):
     left_out: Collection[LeftOut] = ()
     stdin: Callable[[], str] | None = None
     """Reads standard input."""
+    repositories: FileTree | None = None
+    """The tree with the repositories around the files, if that is another one."""
 
     def text_of(self, source: str) -> str:
         """Read a file by its name in messages. Raises OSError, ValueError and DocumentError."""

@@ -1,121 +1,228 @@
-"""`--render`: choose the roots of a tree to render first, and collect the results of all of them."""
+"""Rendering: builds and releases made by their own programs; what these refuse is read from the files alone."""
 
 from __future__ import annotations
 
+import signal
+import tempfile
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Diagnostic
-from kubectl_policy.sources.rendering.argo import Files
-from kubectl_policy.sources.rendering.builds import Builds, Output, temporary_folder
-from kubectl_policy.sources.rendering.kustomize import Build, Kustomizations
-from kubectl_policy.sources.rendering.roots import Root, entry_points, plain_roots, roots_of
-from kubectl_policy.sources.rendering.work import Work
-from kubectl_policy.sources.tree import DELIVERING
-from kubectl_policy.sources.tree.delivery import delivery_of
+from kubectl_policy.model import Diagnostic, Problem
+from kubectl_policy.sources.rendering.cache import Cache
+from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
+from kubectl_policy.sources.rendering.inputs import InputsError
+from kubectl_policy.sources.rendering.installed import find_program
+from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain, read_kustomize_output
+from kubectl_policy.sources.rendering.printed import WrittenLines
+from kubectl_policy.sources.rendering.running import ProgramOutput, Programs
+from kubectl_policy.sources.tree.raw import Made, gap_of_root
+from kubectl_policy.sources.tree.roots import Build, Release, key_of
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.substitution import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
-    from kubectl_policy.model import Gap, Resource
-    from kubectl_policy.sources.files.input_files import InputFile
-    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.options import InputOptions, Progress
-    from kubectl_policy.sources.rendering.work import RenderedObject
+    from kubectl_policy.sources.rendering.jobs import Job
+    from kubectl_policy.sources.rendering.printed import Printed
+    from kubectl_policy.sources.tree.raw import RawBuilder
+    from kubectl_policy.sources.tree.repository import Repository, Values
+    from kubectl_policy.sources.tree.roots import Root
+    from kubectl_policy.sources.tree.work import Builder
 
-
-class Rendered(Struct, frozen=True, kw_only=True):
-    """Result of rendering a tree."""
-
-    objects: tuple[RenderedObject, ...] = ()
-    missing_programs: bool = False
-    """Whether programs are lacking: then nothing was rendered, and files are read as they are."""
-    gaps: tuple[Gap, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    files: frozenset[str] = frozenset()
-    """The input files, by their names, that the objects replace."""
+_KUSTOMIZE: Final = "kubectl (or kustomize)"
+_HELM: Final = "helm"
 
 
 class Rendering:
-    """Renders a tree, or several worlds that are in it: what is the same in some of them is made once.
+    """Programs that render, in a folder of their own from the first that is run to the end of the stack."""
 
-    It has a folder of its own, from the first program that it runs to the end of the stack.
-    """
-
-    def __init__(self, tree: FileTree, stack: ExitStack, progress: Progress | None = None) -> None:
+    def __init__(self, stack: ExitStack, options: InputOptions, progress: Progress | None = None) -> None:
         """Start without having rendered anything; `progress` is told of everything that is begun."""
-        self._tree, self._stack, self._progress = tree, stack, progress
-        self._kustomizations = Kustomizations(tree)
-        self._output = Output(tree)
+        self._stack, self._options, self._progress = stack, options, progress
+        self._builders: dict[RawBuilder, RenderedBuilder] = {}
+
+    def builder(self, raw: RawBuilder) -> Builder:
+        """Return what renders the roots of a tree, and keeps what it made; the same for every world in it."""
+        if raw not in self._builders:
+            self._builders[raw] = RenderedBuilder(raw, self, self._options, self._progress)
+        return self._builders[raw]
 
     @cached_property
-    def _builds(self) -> Builds:
-        return Builds(self._tree, self._kustomizations, self._stack.enter_context(temporary_folder()))
+    def programs(self) -> Programs:
+        """What runs programs."""
+        home = self._stack.enter_context(_temporary_folder())
+        return Programs(home, cache=Cache(), network=self._options.network)
 
-    def render(self, files: Sequence[InputFile], objects: Sequence[Resource], options: InputOptions) -> Rendered | None:
-        """Render everything in the input that can be, by its own programs.
+    @property
+    def summary(self) -> str:
+        """What was rendered, and with what."""
+        return next((builder.summary for builder in self._builders.values() if builder.summary), "")
 
-        Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be
-        rendered and that no other one takes in. `objects` are those in the files as they are written. Where no program
-        is installed that would be needed, SourceError is raised; or, by the options, that is said, and nothing is
-        rendered. Neither is it then where that would change nothing.
-        """
-        tree = self._tree
-        paths = {path: file.path for file in files if (path := tree.path_of(file.path)) is not None}
-        # What a kustomization takes in from outside was read as well.
-        sources = dict.fromkeys(resource.origin.source for resource in objects)
-        known = {path: source for source in sources if (path := tree.path_of(source)) is not None} | paths
-        tops = [replace(root, file=known.get(root.file, "")) for root in self._tops(paths, objects, options)]
-        if not tops:
-            return Rendered()
-        by_choice = options.render == "auto"
-        if by_choice and not any(root.delivery or self._kustomizations.change(root.renderable) for root in tops):
-            return None
-        missing_programs = self._builds.missing_programs([root.renderable for root in tops])
-        are, pronoun = ("is", "it") if len(missing_programs) == 1 else ("are", "them")
-        if missing_programs and by_choice:
-            message = (
-                f"{' and '.join(missing_programs)} {are} not installed, so nothing was rendered: install {pronoun}"
-            )
-            origin = min((root.origin for root in tops), default=None)
-            return Rendered(
-                missing_programs=True, diagnostics=(Diagnostic("not-rendered", "warning", message, origin=origin),)
-            )
-        if missing_programs:
+
+class RenderedBuilder:
+    """Makes objects by the programs that are installed."""
+
+    remedy = ""
+
+    def __init__(self, raw: RawBuilder, rendering: Rendering, options: InputOptions, progress: Progress | None) -> None:
+        """Start without having made anything; `raw` makes what no program makes."""
+        self._raw, self._rendering, self._options, self._progress = raw, rendering, options, progress
+        self._repository: Repository = raw.repository
+        self._kustomize, self._helm = Kustomize.installed(network=options.network), find_program(_HELM)
+        self._outputs: dict[bytes, ProgramOutput] = {}
+        self._lines = WrittenLines(raw.repository)
+        self._rendered: dict[str, int] = {}
+
+    def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
+        """Run the programs for some roots; of equal ones, one. Raises SourceError if they have to run and are lacking."""
+        needed: dict[bytes, Root] = {}
+        for root, _ in wave:
+            if isinstance(root.renderable, Build | Release) and not self._is_plain(root):
+                needed.setdefault(key_of(root.renderable), root)
+        new = {key: root for key, root in needed.items() if key not in self._outputs}
+        missing = [_KUSTOMIZE] if not self._kustomize and self._has(new, Build) else []
+        missing += [_HELM] if not self._helm and self._has(new, Release) else []
+        if missing and self._options.render is True and not (self._kustomize or self._helm):
+            are, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
             raise SourceError(
-                f"{' and '.join(missing_programs)} {are} not installed, and --render needs {pronoun} here",
-                f"install {pronoun}, or leave --render out: the files are then read as they are",
+                f"{' and '.join(missing)} {are} not installed, and --render needs {pronoun} here",
+                f"install {pronoun}, or use --no-render: the files are then read as they are",
             )
-        work = Work(tree, self._output, self._builds, self._kustomizations, options)
-        work.keep_values(objects)
-        work.run(tops, self._progress)
-        return Rendered(
-            objects=tuple(rendered for results in work.results.values() for rendered in results),
-            gaps=tuple(work.gaps),
-            diagnostics=tuple(work.diagnostics),
-            files=frozenset(known[path] for path in known if work.replaces(path)),
+        for key, output in self._rendering.programs.run(self._jobs(new)) if new else ():
+            self._outputs[key] = output
+
+    @staticmethod
+    def _has(roots: dict[bytes, Root], kind: type[Build | Release]) -> bool:
+        return any(isinstance(root.renderable, kind) for root in roots.values())
+
+    def _is_plain(self, root: Root) -> bool:
+        """Whether a build needs no program."""
+        if not isinstance(root.renderable, Build):
+            return False
+        made = self._raw.made(replace(root, values=None), None)
+        return not made.creators and not made.unfetched and is_plain(self._raw.kustomizations(root.renderable))
+
+    def _jobs(self, roots: dict[bytes, Root]) -> Iterator[tuple[bytes, Job]]:
+        for number, (key, root) in enumerate(roots.items(), 1):
+            try:
+                job = self._job(root)
+            except InputsError as error:
+                self._outputs[key] = ProgramOutput(complaint=error.message)
+                continue
+            if self._progress:
+                self._progress(number, len(roots), root.name)
+            yield key, job
+
+    def _job(self, root: Root) -> Job:
+        """Return the job that makes a root. Raises InputsError if there is no program, or too much for it."""
+        match root.renderable:
+            case Build() if self._kustomize:
+                kustomizations = self._raw.kustomizations(root.renderable)
+                job = self._kustomize.job(root.renderable, kustomizations, self._repository)
+            case Release() if self._helm:
+                job = helm_job(self._helm, root.renderable, self._repository)
+            case _:
+                program = _KUSTOMIZE if isinstance(root.renderable, Build) else _HELM
+                raise InputsError(f"{program} is not installed")
+        self._rendered[job.command[0]] = self._rendered.get(job.command[0], 0) + 1
+        return job
+
+    @property
+    def summary(self) -> str:
+        """What was rendered, and with what: `41 folders with kustomize 5.7.1`."""
+        return " and ".join(
+            f"{number} {_noun(program, number)} with {self._rendering.programs.version_of(program)}"
+            for program, number in self._rendered.items()
         )
 
-    def _tops(self, paths: Mapping[str, str], objects: Sequence[Resource], options: InputOptions) -> Iterator[Root]:
-        """Yield the roots to render first, each with the path of the file that declares it."""
-        tree, kustomizations = self._tree, self._kustomizations
-        declared: list[tuple[str, Sequence[Root]]] = [
-            (path, roots_of(delivery, path, tree, ""))
-            for resource in objects
-            if resource.ref.group_kind in DELIVERING
-            and (path := tree.path_of(resource.origin.source)) is not None
-            and (delivery := delivery_of(resource))
-        ]
-        is_delivered = any(isinstance(root.renderable, Build | Files) for _, roots in declared for root in roots)
-        declared += [(file, [root]) for file, root in plain_roots(tree, kustomizations, paths, options.namespace)]
-        for file, roots in entry_points(declared, kustomizations):
-            for root in roots:
-                # What nobody is seen to apply may be applied by hand; a chart is there for somebody to install it.
-                by_hand = options.render == "auto" and isinstance(root.renderable, Build)
-                if root.delivery or by_hand or not is_delivered:
-                    yield replace(root, file=file)
+    def made(self, root: Root, values: Values | None) -> Made:
+        """Return what a root comes to, with variables filled in."""
+        output = self._outputs.get(key_of(root.renderable))
+        if output is None:
+            return self._raw.made(root, values)
+        raw = self._raw.made(root, values)
+        text, complaint = output.out, output.complaint
+        if isinstance(root.renderable, Build) and not complaint:
+            try:
+                text = self._filled_in(text, values)
+            except DocumentError as error:
+                complaint = str(error)
+        if complaint:
+            return self._failed(root, raw, complaint)
+        printed: Iterable[Printed | Problem]
+        if isinstance(root.renderable, Build):
+            printed = read_kustomize_output(text, root.folder)
+        else:
+            printed = read_helm_output(text, root.folder)
+        return self._read(root, raw, printed)
+
+    def _filled_in(self, text: str, values: Values | None) -> str:
+        """Fill variables into the output of Kustomize as Flux does it. Raises DocumentError for what Flux refuses."""
+        known = {**dict(values.known if values else ()), **self._options.values}
+        return substitute(text, known, closed=bool(values and values.closed))
+
+    def _failed(self, root: Root, raw: Made, reason: str) -> Made:
+        """Return what is in the files of a root, and that a program did not make more of it."""
+        message = f"{root.name} could not be rendered: {reason}"
+        gap = replace(gap_of_root(root, reason, "", self._texts(raw)), reason=message)
+        diagnostic = Diagnostic("not-rendered", "warning", message, origin=root.origin)
+        return replace(raw, gaps=(*raw.gaps, gap), diagnostics=(*raw.diagnostics, diagnostic))
+
+    def _texts(self, raw: Made) -> list[str]:
+        return [self._repository.text(path) for path in sorted(raw.files)]
+
+    def _read(self, root: Root, raw: Made, printed: Iterable[Printed | Problem]) -> Made:
+        reading = self._repository.reading.anew()
+        failures: list[str] = []
+        for entry in printed:
+            if isinstance(entry, Problem):
+                failures.append(entry.message)
+            else:
+                reading.read_object(entry.raw, self._lines.origin(entry, root.origin))
+        namespace_from = None
+        if isinstance(root.renderable, Build):
+            origins = (
+                kustomization.namespace_from or kustomization.origin
+                for kustomization in reversed(self._raw.kustomizations(root.renderable))
+                if kustomization.namespace
+            )
+            namespace_from = next(origins, None)
+        objects = [(replace(entry, namespace_from=namespace_from), ()) for entry in reading.objects]
+        made = Made(
+            objects=objects,
+            files=raw.files,
+            is_rendered=True,
+            unfetched=raw.unfetched,
+            gaps=reading.gaps,
+            diagnostics=reading.diagnostics,
+        )
+        return self._failed(root, made, failures[0]) if failures else made
+
+
+def _noun(program: str, number: int) -> str:
+    noun = "chart" if Path(program).stem == _HELM else "folder"
+    return noun if number == 1 else f"{noun}s"
+
+
+@contextmanager
+def _temporary_folder() -> Generator[Path]:
+    """Make a folder that is gone afterwards, also if somebody interrupts."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    except ValueError:
+        # Only the main thread is interrupted.
+        before = None
+    try:
+        with tempfile.TemporaryDirectory(prefix="kubectl-policy-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder).resolve()
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)

@@ -45,6 +45,7 @@ class FluxKustomization(Struct, frozen=True, kw_only=True):
     """A Kustomization of Flux, which applies a folder of its source."""
 
     resource: Resource
+    source: Reference
     path: str = ""
     """The folder, from the root of the source; empty for the root itself."""
     namespace: str = ""
@@ -79,6 +80,7 @@ class HelmRelease(Struct, frozen=True, kw_only=True):
 class ApplicationSource(Struct, frozen=True, kw_only=True):
     """One source of an Application: a folder of a git repository, or a chart that is fetched by its name."""
 
+    address: str = ""
     path: str = ""
     chart: str = ""
     # A source with a name is there for the values files of others, unless it has a path as well.
@@ -131,7 +133,12 @@ Delivery: TypeAlias = FluxKustomization | HelmRelease | Application | Applicatio
 
 
 def delivery_of(resource: Resource) -> Delivery | None:
-    """Read the delivery in an object; None if it is of another kind than `DELIVERING`."""
+    """Read the delivery in an object; None if it is of another kind than `DELIVERING`.
+
+    None also for an object that was read from a cluster: what it made is there as well.
+    """
+    if text_at(resource.raw, "metadata.uid"):
+        return None
     match resource.ref.group_kind:
         case group_kind if group_kind == KUSTOMIZATION:
             return _flux_kustomization(resource)
@@ -171,6 +178,7 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
     }
     return FluxKustomization(
         resource=resource,
+        source=reference_of(mapping_at(spec, "sourceRef")),
         path=path_from_root(text_at(spec, "path")),
         namespace=text_at(spec, "targetNamespace"),
         additions={name: addition for name, addition in additions.items() if addition},
@@ -209,6 +217,7 @@ def application_of(resource: Resource, raw: Mapping[str, Json]) -> Application:
 
 def _source(raw: Mapping[str, Json]) -> ApplicationSource:
     return ApplicationSource(
+        address=text_at(raw, "repoURL"),
         path=path_from_root(text_at(raw, "path")),
         chart=text_at(raw, "chart"),
         name=text_at(raw, "ref"),

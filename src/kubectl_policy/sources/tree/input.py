@@ -1,249 +1,169 @@
-"""Input that is a tree: read files that its kustomizations take in from outside, and fill in variables."""
+"""Input that is a tree: the objects of each world that it is for, as they are once something applies them."""
 
 from __future__ import annotations
 
 import posixpath
-from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import Origin
-from kubectl_policy.sources.files.input_files import InputFile, is_manifest
-from kubectl_policy.sources.files.tree import STDIN
-from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
-from kubectl_policy.sources.tree.clusters import name_of_cluster
-from kubectl_policy.sources.tree.ground import Ground
-from kubectl_policy.sources.tree.kustomization import NAMES, read_kustomization
-from kubectl_policy.sources.tree.tree import Tree
-from kubectl_policy.text import Document, DocumentError
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.model.fields import items_at
+from kubectl_policy.model.snapshot import LeftOut
+from kubectl_policy.sources.duplicates import AppliedBy
+from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
+from kubectl_policy.sources.tree.deliveries import Deliveries
+from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.sources.tree.raw import RawBuilder
+from kubectl_policy.sources.tree.repository import CHART, Repository, ancestors
+from kubectl_policy.sources.tree.tops import Tops
+from kubectl_policy.sources.tree.work import Work, destination_of
+from kubectl_policy.sources.tree.worlds import Worlds, name_of_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.model.snapshot import LeftOut
+    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.sources.assembling import Renderer
     from kubectl_policy.sources.files.input_files import InputFiles
+    from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.reading import Reading
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.roots import Root
+    from kubectl_policy.sources.tree.tops import Top
+    from kubectl_policy.sources.tree.work import Builder
 
-# Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
-_MAX_ROUNDS: Final = 3
-_MAX_FILES: Final = 10_000
+UNLISTED: Final = "file that nothing applies"
+_TEMPLATE: Final = "Helm template"
+
+
+class AppliedWorld(Struct, frozen=True, kw_only=True):
+    """Objects of one world as they are applied."""
+
+    reading: Reading
+    left_out: Sequence[LeftOut]
+    """What is no object of its own, and what nothing applies."""
+    applied_by: Mapping[Resource, AppliedBy]
+    """The folder, and the clusters, by which objects are applied."""
 
 
 class TreeInput:
     """The files of a tree, as `reading` has them, and those that its kustomizations take in from elsewhere."""
 
-    def __init__(self, files: InputFiles, reading: Reading, *, namespace: str, complete: bool) -> None:
-        """Look around in what was read; of what is `complete`, nothing creates more.
+    def __init__(
+        self,
+        files: InputFiles,
+        reading: Reading,
+        options: InputOptions,
+        cluster_scoped: Collection[GroupKind],
+    ) -> None:
+        """Look around in what was read of files; of what is `options.complete`, nothing creates more."""
+        self._options, self._reading, self._cluster_scoped = options, reading, cluster_scoped
+        self.repository = Repository(files.repositories or files.tree, files, reading, options.values)
+        delivering = [resource for resource in reading.objects if resource.ref.group_kind in DELIVERING]
+        self._deliveries = Deliveries(self.repository, reading.objects, delivering)
+        self.raw = RawBuilder(self.repository)
+        self._tops = Tops(self.repository, self._deliveries, self.raw, options.namespace)
 
-        `namespace` is where objects live if nothing says where; if it is empty, that is unknown.
-        """
-        self._namespace = namespace
-        self._complete, self._cluster = complete, ""
-        self._files: dict[str, InputFile] = {
-            file.path: file for file in files.files if not file.problem and file.path != STDIN
+    @cached_property
+    def worlds(self) -> Worlds:
+        """The worlds that it is for."""
+        results = [self._run([top], self.raw) for top in self._tops.all]
+        return Worlds(self.repository, self._tops.all, results)
+
+    def _run(self, tops: Sequence[Top], builder: Builder, elsewhere: Collection[str] = ()) -> Work:
+        work = Work(self.repository, self._deliveries, builder, self._options, self._cluster_scoped)
+        work.run([root for top in tops for root in self._roots_of(top, len(tops) > 1)], elsewhere)
+        return work
+
+    def _roots_of(self, top: Top, several: bool) -> Iterator[Root]:  # noqa: FBT001 (of one call)
+        cluster = "/".join(sorted(self.worlds.worlds_of(top))) if several else ""
+        return (replace(root, cluster=cluster or "only") for root in top.roots)
+
+    @cached_property
+    def _reached(self) -> frozenset[str]:
+        """The files that anything applies, in whatever world."""
+        return frozenset(self._run(self._tops.all, self.raw).files)
+
+    def applied(self, world: str, renderer: Renderer | None) -> AppliedWorld:
+        """Return the objects of a world, or of all of them together. Raises UsageError for an unknown world."""
+        if world and world not in self.worlds.names:
+            raise unknown_cluster(world, self.worlds.names)
+        tops = self.worlds.tops_of(world) if world else self._tops.all
+        elsewhere = [name for name, cluster in self.worlds.destinations.items() if world not in {"", cluster}]
+        builder = renderer(self.raw) if renderer and tops else self.raw
+        work = self._run(tops, builder, elsewhere)
+        reading = self._reading.copy()
+        roles = self._roles()
+        plain = {path for path in self.repository.inputs if path not in self._reached and path not in roles}
+        unlisted = {path for path in plain if not self._tops.is_applied_by_hand(path)}
+        elsewhere_too = {path for path in plain if world and world not in (self.worlds.clusters_of(path) or {world})}
+        forgotten = (self.repository.inputs.keys() - plain - (work.files - work.rendered)) | unlisted | elsewhere_too
+        sources = {path: file.path for path, file in self.repository.inputs.items()}
+        objects = [
+            resource
+            for resource in reading.objects
+            if not (path := self.repository.path_of(resource.origin.source)) or path in plain - unlisted - elsewhere_too
+        ]
+        reading.forget({*(sources[path] for path in forgotten), *self.repository.read_anew})
+        clusters = {
+            resource: self.worlds.clusters_of(self.repository.path_of(resource.origin.source)) for resource in objects
         }
-        self._text_of, self._file_tree, self.reading = files.text_of, files.tree, reading
-        # The folder of what applies each object that was placed.
-        self.folders: dict[Resource, str] = {}
-        self._rendered_by: dict[Resource, tuple[str, str]] = {}
-        self._outside: set[str] = set()
-        self._values: dict[str, list[Json] | None] = {}
-        self._documents = DocumentReader()
-        self.ground: Ground = self._survey()
-        self.tree: Tree = self._build_tree()
-        self._read_as_kustomize_does()
-        self._fill_in()
+        applied_by = {resource: AppliedBy(clusters=names) for resource, names in clusters.items()}
+        order = {source: position for position, source in enumerate(sources.values())}
+        applied = sorted(work.applied, key=lambda entry: order.get(entry.resource.origin.source, len(order)))
+        for entry in applied:
+            destination = destination_of(entry.root)
+            names = {entry.root.cluster} - {"", "only"}
+            if destination in self.worlds.destinations:
+                names = {name_of_cluster(destination)}
+            folder = self.repository.source_of(entry.root.folder)
+            applied_by[entry.resource] = AppliedBy(folder=folder, clusters=frozenset(names))
+        reading.objects = [*objects, *(entry.resource for entry in applied)]
+        reading.gaps += [*work.gaps, *([] if self._options.complete else work.creators)]
+        if world:
+            reading.gaps += self.worlds.unknown_in(world)
+        reading.diagnostics += work.diagnostics
+        return AppliedWorld(reading=reading, left_out=list(self._left_out(roles, unlisted)), applied_by=applied_by)
 
-    def keep(self, cluster: str) -> None:
-        """Leave out what is meant for other clusters only; raises UsageError for an unknown one."""
-        self._leave_out(self.tree.clusters.sources_for_others(cluster))
-        self._cluster = cluster
+    def _roles(self) -> Mapping[str, str]:
+        """Map files that are no objects of their own to what they are; what something lists as a resource is one."""
+        serving: dict[str, str] = {}
+        for kustomization in self.repository.kustomizations.values():
+            serving.update(kustomization.serving)
+        charts = {posixpath.dirname(path) for path in self.repository.inputs if posixpath.basename(path) == CHART}
+        roles: dict[str, str] = {}
+        for path in self.repository.inputs:
+            around = [path, *ancestors(path)]
+            role = next((serving[folder] for folder in around if folder in serving), "")
+            chart = next((folder for folder in around if folder in charts), None)
+            if chart is not None:
+                role = _in_chart(posixpath.relpath(path, chart)) or role
+            if role and (path not in self._reached or path in serving or chart is not None):
+                roles[path] = role
+        return roles
 
-    def of_world(self, name: str) -> TreeInput:
-        """Return a copy without the files for other worlds only; nothing is read again."""
-        copied = copy(self)
-        copied.become_world(name)
-        return copied
+    def _left_out(self, roles: Mapping[str, str], unlisted: Collection[str]) -> Iterator[LeftOut]:
+        with_objects = {resource.origin.source for resource in self._reading.objects}
+        for path, role in roles.items():
+            yield LeftOut(role, Origin(self.repository.source_of(path)))
+        for path in unlisted:
+            if self.repository.source_of(path) in with_objects:
+                yield LeftOut(UNLISTED, Origin(self.repository.source_of(path)))
+        for kustomization in self.repository.kustomizations.values():
+            for patch in kustomization.patches:
+                if not patch.file:
+                    yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
+        for _, delivery in self._deliveries.written:
+            if isinstance(delivery, FluxKustomization):
+                for _ in items_at(delivery.additions, "patches"):
+                    yield LeftOut("patch", delivery.resource.origin)
 
-    def become_world(self, name: str) -> None:
-        """Leave out what is meant for other worlds only, in a copy of everything that anybody else may go on with."""
-        worlds, read = self.tree.worlds, self.reading
-        self.reading, self.folders, self._rendered_by = read.copy(), {}, {}
-        self._outside, self._values = {*self._outside}, {**self._values}
-        self.reading.gaps += worlds.unknown_in(name)
-        self._leave_out(worlds.sources_for_others(name))
-        self._cluster = name
 
-    def _leave_out(self, sources: Collection[str]) -> None:
-        if sources:
-            self._files = {source: file for source, file in self._files.items() if source not in sources}
-            self.reading.forget(sources)
-            self.ground = self._survey()
-            self.tree = self._build_tree()
-            # What several clusters fill in otherwise can be filled in for one.
-            self._fill_in()
-
-    def place(self, cluster_scoped: Collection[GroupKind], rendered: Collection[str] | None) -> list[LeftOut]:
-        """Put the objects where they are once applied, but for those in files that were `rendered`, if any were.
-
-        What is no object of its own is left out; what is not known of the others, or of what they create, are gaps.
-        """
-        tree, reading = self.tree, self.reading
-        if rendered:
-            # Whatever takes them in was rendered with them.
-            reading.forget(self._outside)
-        consumed = frozenset(rendered or ())
-        left_out = [resource for resource in tree.left_out() if resource.origin.source not in consumed]
-        reading.forget({self.ground.source_of(path) for path in tree.roles} - consumed)
-        order = {source: position for position, source in enumerate(self._files)}
-        objects: list[Resource] = []
-        in_tree: list[Resource] = []
-        for resource in reading.objects:
-            if resource.origin.source not in consumed:
-                (in_tree if resource.origin.source in order else objects).append(resource)
-        in_tree.sort(key=lambda resource: order[resource.origin.source])
-        placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in, reading.with_variables)
-        for applied in placed:
-            self.folders[applied.resource] = applied.folder
-            objects.append(applied.resource)
-        reading.objects = objects
-        reading.gaps += gaps
-        if rendered is None and not self._complete:
-            reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file, self._cluster))
-        return left_out
-
-    @property
-    def files(self) -> list[InputFile]:
-        """The files of the input that are not left out."""
-        return list(self._files.values())
-
-    def clusters_of(self, resource: Resource) -> frozenset[str]:
-        """Return the clusters that an object is meant for: by what rendered it, else by its file."""
-        file, destination = self._rendered_by.get(resource, (resource.origin.source, ""))
-        name = name_of_cluster(destination) if destination else ""
-        if name in self.tree.clusters.names:
-            return frozenset({name})
-        return self.tree.clusters.of(self.ground.absolute_path(file))
-
-    def note_rendered(self, resource: Resource, folder: str, file: str, destination: str) -> None:
-        """Note of an object the folder that it was rendered from, the file that said so, and for which destination."""
-        self.folders[resource] = folder
-        self._rendered_by[resource] = file, destination
-
-    def follow(self, resource: Resource, moved: Resource) -> None:
-        """Take what is known of an object for known of what it became."""
-        if resource in self.folders:
-            self.folders[moved] = self.folders[resource]
-        if resource in self._rendered_by:
-            self._rendered_by[moved] = self._rendered_by[resource]
-
-    def values_in(self, path: str) -> list[Json] | None:
-        """Return the values of the documents in a file; None if it cannot be read."""
-        if path not in self._values:
-            text = self._text_in(path)
-            documents = list(self._documents.read(text)) if text else []
-            is_whole = bool(text) and all(isinstance(document, Document) for document in documents)
-            values = [document.value for document in documents if isinstance(document, Document)]
-            self._values[path] = values if is_whole else None
-        return self._values[path]
-
-    def _text_in(self, path: str) -> str:
-        """Return the text of a file, empty where there is none that may be read."""
-        try:
-            return self._text_of(self.ground.source_of(path)) if self.ground.may_read(path) else ""
-        except (OSError, ValueError, DocumentError):
-            return ""
-
-    def _is_file(self, path: str) -> bool:
-        return path in self.ground.sources or path in self.ground.folders
-
-    def _survey(self) -> Ground:
-        return Ground(self._file_tree, self._files, [file.root for file in self._files.values()])
-
-    def _build_tree(self) -> Tree:
-        """Build the tree of all files, and of those that its kustomizations take in from elsewhere."""
-        kustomizations: dict[str, Kustomization] = {}
-        unread = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
-        outside_files = 0
-        while unread:
-            path = unread.pop()
-            folder = posixpath.dirname(path)
-            read = self.reading.others.get(self.ground.sources.get(path, ""))
-            values = [read.value] if read else self.values_in(path)
-            raw = values[0] if values else None
-            # Of several names, kustomize takes none; the first one is as good as any.
-            if not isinstance(raw, dict) or folder in kustomizations:
-                continue
-            origin = Origin(self.ground.source_of(path), read.line if read else 1)
-            kustomization = read_kustomization(raw, folder, origin)
-            kustomizations[folder] = kustomization
-            for listed in (*kustomization.resources, *kustomization.components):
-                if listed not in self.ground.sources and listed not in kustomizations and outside_files < _MAX_FILES:
-                    outside = self._read_outside_file(listed)
-                    outside_files += len(outside)
-                    unread += [path for path in outside if posixpath.basename(path) in NAMES]
-        return Tree(self.ground, kustomizations, self.reading.objects, self._namespace)
-
-    def _read_outside_file(self, path: str) -> list[str]:
-        """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
-        candidates = [path] if is_manifest(posixpath.basename(path)) else [f"{path}/{name}" for name in NAMES]
-        for file_path in candidates:
-            if file_path in self.ground.sources:
-                return []
-            if self.values_in(file_path) is not None:
-                source = self.ground.add(file_path)
-                file = InputFile(source, root=posixpath.dirname(source))
-                self._files[source] = file
-                self._outside.add(source)
-                self.reading.read_file(file, self._text_of)
-                return [file_path]
-        return []
-
-    def _read_as_kustomize_does(self) -> None:
-        """Read files again in which words are booleans to kubectl and text to Kustomize, which takes these files in."""
-        reading = self.reading
-        sources = (reading.with_old_booleans & self._files.keys()) - reading.others.keys()
-        reading.kustomized = {
-            source for source in sources if self.tree.is_kustomized(self.ground.absolute_path(source))
-        }
-        reading.forget(reading.kustomized)
-        for source in sorted(reading.kustomized):
-            reading.read_file(self._files[source], self._text_of)
-        if self._delivering(reading.kustomized):
-            self.tree = self._build_tree()
-
-    def _fill_in(self) -> None:
-        """Read files again in which Flux fills in variables, until nothing changes any more."""
-        from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few trees need it)
-
-        for _ in range(_MAX_ROUNDS):
-            texts = self.reading.with_variables
-            changed = self.tree.values(self.reading.objects, sorted(texts.keys() & self._files.keys())) if texts else {}
-            if not changed:
-                return
-            before = self._delivering(changed)
-            self.reading.forget(changed.keys())
-            for source, values in changed.items():
-                text = texts[source]
-                try:
-                    filled = substitute(text, values.known, closed=values.closed)
-                except DocumentError:
-                    filled = substitute(text, values.known)
-                self.reading.read_file(self._files[source], {source: filled}.__getitem__)
-                # Other values may be found for what was written there.
-                texts[source] = text
-                self._values.pop(self.ground.absolute_path(source), None)
-            # Most variables are in what is delivered, and not in what delivers it.
-            if not before and not self._delivering(changed):
-                return
-            self.tree = self._build_tree()
-
-    def _delivering(self, sources: Container[str]) -> bool:
-        """Whether files say what is delivered, or with which values."""
-        return any(source in sources for source in self.reading.others) or any(
-            resource.ref.group_kind in DELIVERING or resource.ref.group_kind == CONFIG_MAP
-            for resource in self.reading.objects
-            if resource.origin.source in sources
-        )
+def _in_chart(path: str) -> str:
+    """Return the role of a file in a chart; empty for no part of it, and for definitions, which Helm applies."""
+    first = path.partition("/")[0]
+    if first in {"templates", "charts"}:
+        return _TEMPLATE
+    return "Helm values" if (path == first and first.startswith("values")) or first == "ci" else ""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import Origin
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.sources.mentions import mentioned_in
@@ -85,6 +85,12 @@ class Patch(Struct, frozen=True, kw_only=True, dict=True):
         """The fields of the spec that it sets; with an empty one, any of them."""
         fields: set[str] = set() if self.values else {""}
         for document in self.values or ():
+            if self.replaces:
+                paths = [
+                    path for target in mappings_at(document, "targets") for path in strings_at(target, "fieldPaths")
+                ]
+                fields.update(path.split(".")[1] if path.startswith("spec.") else "" for path in paths)
+                continue
             for operation in document if isinstance(document, list) else ():
                 steps = text_at(operation, "path").strip("/").split("/")
                 fields.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
@@ -92,16 +98,20 @@ class Patch(Struct, frozen=True, kw_only=True, dict=True):
                 fields.update(mapping_at(document, "spec"))
         return frozenset(fields)
 
-    def patches_in(self) -> Iterator[Target]:
-        """List the targets of the patches that this patch gives to a Kustomization of Flux."""
-        for document in self.values or ():
-            patches: list[Json] = [*items_at(document, "spec.patches")]
-            for operation in document if isinstance(document, list) else ():
-                if text_at(operation, "path").startswith("/spec/patches"):
-                    added = value_at(operation, "value")
-                    patches += added if isinstance(added, list) else [added]
-            for patch in patches:
-                yield from inline_patch(value_at(patch, "patch"), value_at(patch, "target"), self.origin).targets
+    def applied_to(self, raw: Mapping[str, Json]) -> Mapping[str, Json] | None:
+        """Return an object of a kind without a schema of lists after this patch; None if it is not plain data."""
+        if self.replaces or not self.values:
+            return None
+        patched: Json = dict(raw)
+        for document in self.values:
+            if isinstance(document, list):
+                for operation in document:
+                    patched = _with_operation(patched, operation)
+            elif isinstance(document, dict) and "$patch" not in document:
+                patched = merged(patched, {**document, "metadata": _without_name(document)})
+            else:
+                return None
+        return patched if isinstance(patched, dict) else None
 
     def read(self, values: Sequence[Json] | None, source: str) -> Patch:
         """Return the patch with what is in its file; if that cannot be read, any object may be its target."""
@@ -118,6 +128,45 @@ class Patch(Struct, frozen=True, kw_only=True, dict=True):
             moves=self.moves or moves,
             values=values,
         )
+
+
+def _without_name(document: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the metadata of a patch without the name of the object, which may stand for any."""
+    metadata = mapping_at(document, "metadata")
+    return {key: part for key, part in metadata.items() if key not in {"name", "namespace"}}
+
+
+def merged(before: Json, patch: Json) -> Json:
+    """Return a value after a merge patch (RFC 7386), as Kustomize merges kinds that it has no schema of."""
+    if not isinstance(patch, dict):
+        return patch
+    changed: dict[str, Json] = dict(before) if isinstance(before, dict) else {}
+    for key, part in patch.items():
+        if part is None:
+            changed.pop(key, None)
+        else:
+            changed[key] = merged(changed.get(key), part)
+    return changed
+
+
+def _with_operation(raw: Json, operation: Json) -> Json:
+    """Return a value after one operation of a JSON patch (RFC 6902) on keys; None for anything else."""
+    kind, path = text_at(operation, "op"), text_at(operation, "path")
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+    return _put(raw, steps, kind, value_at(operation, "value")) if kind in {"add", "replace", "remove"} else None
+
+
+def _put(raw: Json, steps: Sequence[str], kind: str, value: Json) -> Json:
+    if isinstance(raw, list) and list(steps) == ["-"] and kind == "add":
+        return [*raw, value]
+    if not isinstance(raw, dict) or not steps:
+        return None
+    key, *inner = steps
+    if not inner:
+        rest = {name: part for name, part in raw.items() if name != key}
+        return rest if kind == "remove" else {**raw, key: value}
+    changed = _put(raw.get(key), inner, kind, value)
+    return None if changed is None else {**raw, key: changed}
 
 
 def target_of(selector: Mapping[str, Json]) -> Target:

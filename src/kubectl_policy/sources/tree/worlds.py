@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
-from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.mentions import mentions_of
-from kubectl_policy.sources.tree.clusters import shortest_ends
+from kubectl_policy.sources.tree import KUSTOMIZATION
+from kubectl_policy.sources.tree.repository import ancestors
+from kubectl_policy.sources.tree.work import destination_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Resource
-    from kubectl_policy.sources.tree.chains import Chain, Chains
-    from kubectl_policy.sources.tree.clusters import Clusters
-    from kubectl_policy.sources.tree.ground import Ground
+    from kubectl_policy.sources.tree.repository import Repository
+    from kubectl_policy.sources.tree.tops import Top
+    from kubectl_policy.sources.tree.work import Applied, Work
 
 Made = TypeVar("Made", str, ObjectRef)
 
@@ -38,172 +38,184 @@ _COMMON: Final = frozenset({NAMESPACE, CRD})
 MAX_WORLDS: Final = 200
 # Of so many folders, a message names no more.
 _MAX_NAMED: Final = 3
+_FLUX_SYSTEM: Final = "flux-system"
+_CLUSTERS: Final = frozenset({"cluster", "clusters"})
+_IN_CLUSTER: Final = "https://kubernetes.default.svc"
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """Tops of which a cluster gets one: their folders, the names in their objects, and the worlds that have one."""
+
+    folders: tuple[str, ...]
+    mentions: frozenset[str] | None
+    worlds: frozenset[str]
 
 
 class Worlds:
-    """The worlds that a tree is for, by name, with the files that are for each."""
+    """The worlds that a tree is for, by name, with the tops that are for each."""
 
-    def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
-        """Find the worlds of a tree."""
-        self._ground, self._clusters, self._objects = ground, clusters, objects
-        self._alternatives = Alternatives(ground, chains, clusters, objects)
-        self.names = sorted({*clusters.names, *self._alternatives.names})
+    def __init__(self, repository: Repository, tops: Sequence[Top], results: Sequence[Work]) -> None:
+        """Tell clusters apart by what each top comes to, and then the alternatives among what no cluster claims."""
+        self._repository, self._tops = repository, tops
+        self._applied = [list(work.applied) for work in results]
+        # By the number of a top, the worlds that it is for; none if it is for all.
+        self._worlds: dict[int, set[str]] = {}
+        self.folders = self._cluster_folders()
+        self.destinations = self._argo_destinations()
+        self.clusters = sorted({*self.folders.values(), *self.destinations.values()})
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all worlds."""
+        alternatives = {name for group in self._groups for name in group.worlds}
+        return sorted({*self.clusters, *alternatives})
 
     @property
     def are_too_many(self) -> bool:
         """Whether there are more than anybody wants to see one by one."""
         return len(self.names) > MAX_WORLDS
 
-    def sources_for_others(self, name: str) -> frozenset[str]:
-        """Return the names of the files that are for other worlds only."""
-        return frozenset(source for source, claimed in self._claims.items() if claimed and name not in claimed)
+    def tops_of(self, name: str) -> list[Top]:
+        """Return the tops for a world, and for all worlds."""
+        return [top for top in self._tops if name in (self.worlds_of(top) or {name})]
+
+    def worlds_of(self, top: Top) -> Collection[str]:
+        """Return the worlds that a top is for; none if it is for all."""
+        # Alternatives are told apart before it is known which of them a top is.
+        return self._worlds.get(self._tops.index(top), ()) if self._groups or self._worlds else ()
+
+    def clusters_of(self, path: str) -> frozenset[str]:
+        """Return the clusters in whose folder a file is."""
+        return frozenset(self.folders[folder] for folder in ancestors(path) if folder in self.folders)
 
     def unknown_in(self, name: str) -> Iterator[Gap]:
         """Return the gaps of alternatives in a world whose name none of them has: any of them may be in it."""
-        for worlds, groups in self._by_worlds.items():
+        for worlds, groups in grouped((group.worlds, group) for group in self._groups).items():
             if name not in worlds:
-                folders = [self._ground.short(folder) or "." for group in groups for folder in group.folders]
+                folders = [self._repository.short(folder) or "." for group in groups for folder in group.folders]
                 and_more = f" and {len(folders) - _MAX_NAMED} more" if folders[_MAX_NAMED:] else ""
+                known = [group.mentions for group in groups]
                 yield Gap(
                     kind="",
                     namespace="",
                     reason=f"of {', '.join(folders[:_MAX_NAMED])}{and_more}, nothing says what is for {name}",
-                    origin=Origin(self._ground.source_of(groups[0].folders[0])),
-                    mentions=self._mentioned(worlds),
+                    origin=Origin(self._repository.source_of(groups[0].folders[0])),
+                    mentions=None if None in known else frozenset[str]().union(*filter(None, known)),
                 )
 
-    @cached_property
-    def _by_worlds(self) -> Mapping[frozenset[str], Sequence[Group]]:
-        """The alternatives for the same worlds, together."""
-        return grouped((group.worlds, group) for group in self._alternatives.groups)
-
-    @cached_method
-    def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
-        """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
-        files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
-        located = ((resource, self._ground.absolute_path(resource.origin.source)) for resource in self._objects)
-        return mentions_of(None, [dict(resource.raw) for resource, path in located if path in files])
-
-    @cached_property
-    def _claims(self) -> Mapping[str, frozenset[str]]:
-        """The worlds that each file is for; none of one that is for all."""
-        return {
-            source: self._clusters.of(path) | self._alternatives.of(path)
-            for path, source in self._ground.sources.items()
+    def _cluster_folders(self) -> Mapping[str, str]:
+        """Name the folders of clusters of Flux: those that apply themselves, are called so, or exclude each other."""
+        folders: dict[int, str] = {}
+        certain: set[int] = set()
+        for number, top in enumerate(self._tops):
+            if not top.has_flux:
+                continue
+            folder = posixpath.dirname(top.file).removesuffix(f"/{_FLUX_SYSTEM}")
+            folders[number] = top.roots[0].folder if top.applies_itself else folder
+            if top.applies_itself or posixpath.basename(posixpath.dirname(folder)) in _CLUSTERS:
+                certain.add(number)
+        declared = {
+            number: {
+                entry.resource.ref for entry in self._applied[number] if entry.resource.ref.group_kind == KUSTOMIZATION
+            }
+            for number in folders
         }
+        for first, second in combinations(folders, 2) if len(folders) <= _MAX_COMPARED else ():
+            if folders[first] != folders[second] and declared[first] & declared[second]:
+                certain |= {first, second}
+        names = shortest_ends(self._repository.short, (folders[number] for number in certain))
+        for number in certain:
+            self._worlds[number] = {names[folders[number]]}
+        return names
 
+    def _argo_destinations(self) -> Mapping[str, str]:
+        """Name what Applications deploy to, if that is not one cluster for all of them."""
+        destinations = {destination_of(entry.root) for applied in self._applied for entry in applied} - {""}
+        return {name: name_of_cluster(name) for name in destinations} if len(destinations) > 1 else {}
 
-class Group(Struct, frozen=True, kw_only=True):
-    """Folders of which a cluster gets one: their places, the files that they take in, and the worlds that have one."""
+    @cached_property
+    def _groups(self) -> list[Group]:
+        """The alternatives: tops that mostly make the same objects, or make them from the same files.
 
-    folders: tuple[str, ...]
-    files: frozenset[str]
-    worlds: frozenset[str]
-
-
-class Alternatives:
-    """Kustomizations that nothing takes in, and that mostly make the same objects, or make them from the same files.
-
-    They are told apart by the shortest part of their paths that does it, which those of several applications may have
-    in common. What is delivered is there together: of that, only the clusters tell.
-    """
-
-    def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
-        """Compare what the roots of a tree make of the objects in its files."""
-        self._ground, self._chains, self._clusters = ground, chains, clusters
-        self._roots = frozenset(chains.roots)
-        self._names: dict[int, str] = {}
-        self.groups = self._group_roots(objects)
-        self.names = sorted({*self._names.values()})
-
-    def of(self, path: str) -> frozenset[str]:
-        """Return the names of the alternatives that a file is part of; none if it is part of anything else."""
-        roots = self._roots & self._clusters.builds_of(path)
-        unclaimed = {root for root in roots if not self._clusters.of_build(root)}
-        return frozenset(self._names[root] for root in unclaimed) if unclaimed <= self._names.keys() else frozenset()
-
-    def _group_roots(self, objects: Sequence[Resource]) -> list[Group]:
-        """Find the groups, and name the roots in them of which no cluster tells."""
-        files, made_by = self._objects_by_root(objects)
+        They are told apart by the shortest part of their paths that does it, which those of several applications may
+        have in common. What is delivered is there together: of that, only the clusters tell.
+        """
         groups: list[Group] = []
-        for roots, similar_pairs in _connected({*self._similar_roots(files), *self._similar_roots(made_by)}):
-            names = self._distinct_names(roots, similar_pairs)
-            worlds: set[str] = set()
-            for root in roots:
-                clusters = self._clusters.of_build(root)
-                worlds.update(clusters)
-                if not clusters:
-                    self._names[root] = DELIVERED if self._is_delivered(root) else names[root]
-                    worlds.add(self._names[root])
-            folders = tuple(sorted({self._chains.builds[root].folder for root in roots}))
-            taken_in = frozenset(path for root in roots for path in files[root])
-            groups.append(Group(folders=folders, files=taken_in, worlds=frozenset(worlds)))
+        files = self._count(lambda entry: entry.resource.origin.source)
+        made = self._count(lambda entry: entry.resource.ref)
+        pairs = {*self._similar_tops(files), *self._similar_tops(made)}
+        for numbers, similar_pairs in _connected(pairs):
+            names = self._distinct_names(numbers, similar_pairs)
+            for number in numbers:
+                if number not in self._worlds:
+                    self._worlds[number] = {DELIVERED if self._tops[number].is_delivery else names[number]}
+            objects: list[object] = [dict(entry.resource.raw) for number in numbers for entry in self._applied[number]]
+            groups.append(
+                Group(
+                    folders=tuple(sorted({self._folder(number) for number in numbers})),
+                    mentions=mentions_of(None, objects),  # type: ignore[arg-type] # (a list of objects)
+                    worlds=frozenset(name for number in numbers for name in self._worlds[number]),
+                )
+            )
         return groups
 
-    def _is_delivered(self, root: int) -> bool:
-        return self._chains.builds[root].is_applied
+    def _folder(self, number: int) -> str:
+        return self._tops[number].roots[0].folder
 
-    def _objects_by_root(
-        self, objects: Sequence[Resource]
-    ) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
-        """Count the objects that each root makes of each file, and collect their names."""
-        files: dict[int, Counter[str]] = {}
-        objects_of: dict[int, Counter[ObjectRef]] = {}
-        chains_of: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
-        for resource in objects:
-            if resource.ref.group_kind in _COMMON:
-                continue
-            path = self._ground.absolute_path(resource.origin.source)
-            if path not in chains_of:
-                chains = self._chains.of_file(path)
-                chains_of[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
-            for chain, roots in chains_of[path]:
-                for root in roots:
-                    files.setdefault(root, Counter())[path] += 1
-                    # Of a way that stands for several, it is not known what it makes.
-                    if len(roots) == 1:
-                        objects_of.setdefault(root, Counter())[_ref_on_chain(chain, resource)] = 1
-        return files, objects_of
+    def _count(self, key: Callable[[Applied], Made]) -> dict[int, Counter[Made]]:
+        """Count the objects of tops by something that tops may have in common."""
+        return {
+            number: Counter(key(entry) for entry in applied if entry.resource.ref.group_kind not in _COMMON)
+            for number, applied in enumerate(self._applied)
+        }
 
-    def _similar_roots(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
-        """Return pairs of roots of which one shares more than half of its objects with the other."""
-        makers = grouped((ref, root) for root, objects in made_by.items() for ref in objects)
-        # What the same roots make is counted together.
+    def _similar_tops(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
+        """Return pairs of tops of which one shares more than half of its objects with the other."""
+        makers = grouped((made, number) for number, objects in made_by.items() for made in objects)
+        # What the same tops make is counted together.
         together: Counter[tuple[int, ...]] = Counter()
-        for ref, roots in makers.items():
-            if len(roots) > 1:
-                together[tuple(sorted(roots))] += made_by[roots[0]][ref]
+        for made, numbers in makers.items():
+            if len(numbers) > 1:
+                together[tuple(sorted(numbers))] += made_by[numbers[0]][made]
         shared: Counter[tuple[int, int]] = Counter()
-        for sharing_roots, number in together.items():
+        for sharing, count in together.items():
             # Of too many, it is enough to know that they belong together.
-            for pair in (
-                combinations(sharing_roots, 2) if len(sharing_roots) <= _MAX_COMPARED else pairwise(sharing_roots)
-            ):
-                shared[pair] += number
-        for (first, second), number in shared.items():
+            for pair in combinations(sharing, 2) if len(sharing) <= _MAX_COMPARED else pairwise(sharing):
+                shared[pair] += count
+        for (first, second), count in shared.items():
             least = min(made_by[first].total(), made_by[second].total())
-            if 2 * number > least and not (self._is_delivered(first) and self._is_delivered(second)):
+            if 2 * count > least and not (self._tops[first].is_delivery and self._tops[second].is_delivery):
                 yield first, second
 
     def _distinct_names(self, group: Collection[int], similar_pairs: Collection[tuple[int, int]]) -> Mapping[int, str]:
-        """Return the part of its path that tells each root of a group from those that are like it."""
-        folders = {root: self._chains.builds[root].folder for root in group}
-        paths = {root: self._path(folder).split("/") for root, folder in folders.items()}
+        """Return the part of its path that tells each top of a group from those that are like it."""
+        folders = {number: self._folder(number) for number in group}
+        paths = {number: self._path(folder).split("/") for number, folder in folders.items()}
         for position in range(1, min(map(len, paths.values())) + 1):
             if all(paths[first][-position] != paths[second][-position] for first, second in similar_pairs):
-                return {root: path[-position] for root, path in paths.items()}
+                return {number: path[-position] for number, path in paths.items()}
         ends = shortest_ends(self._path, folders.values())
-        return {root: ends[folder] for root, folder in folders.items()}
+        return {number: ends[folder] for number, folder in folders.items()}
 
     def _path(self, folder: str) -> str:
-        return self._ground.short(folder) or posixpath.basename(folder) or "."
+        return self._repository.short(folder) or posixpath.basename(folder) or "."
 
 
-def _ref_on_chain(chain: Chain, resource: Resource) -> ObjectRef:
-    """Return the name of an object after one way to a cluster."""
-    ref = resource.ref
-    prefix, suffix = chain.names[-1] if chain.names else ("", "")
-    return ObjectRef(ref.group_kind, chain.namespace or ref.namespace or chain.default, f"{prefix}{ref.name}{suffix}")
+def name_of_cluster(destination: str) -> str:
+    """Return the name of a destination of Argo CD, or the host of its address."""
+    if destination == _IN_CLUSTER:
+        return "in-cluster"
+    return destination.rpartition("://")[2].partition("/")[0].partition(":")[0] if "://" in destination else destination
+
+
+def shortest_ends(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
+    """Map folders to the shortest ends of their paths that tell them apart."""
+    paths = {folder: short(folder).split("/") for folder in dict.fromkeys(folders)}
+    for length in range(1, max(map(len, paths.values()), default=0) + 1):
+        ends = {folder: "/".join(parts[-length:]) for folder, parts in paths.items()}
+        if len(set(ends.values())) == len(ends):
+            return ends
+    return {folder: folder for folder in paths}
 
 
 def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], Sequence[tuple[int, int]]]]:
