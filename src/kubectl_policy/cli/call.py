@@ -10,7 +10,13 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, OutputOption, SharedOptions
-from kubectl_policy.cli.remarks import mention_assumed, mention_remaining_problems, mention_unapplied, mention_waiting
+from kubectl_policy.cli.remarks import (
+    mention_assumed,
+    mention_remaining_problems,
+    mention_rendered,
+    mention_unapplied,
+    mention_waiting,
+)
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.formats import TEMPLATES, Renderers, format_of, remarks_on, render
@@ -66,6 +72,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
                 mention_waiting()
             with self.progress() as progress:
                 snapshot = load_manifests(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
+            mention_rendered(snapshot)
         elif whole:
             snapshot = self.live.everything(config.profiles)
         else:
@@ -115,7 +122,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
         """Show progress while manifests are rendered."""
-        return terminal.progress("rendering") if self.render else nullcontext()
+        return nullcontext() if self.render is False else terminal.progress("rendering")
 
     def input_options(self) -> "InputOptions":
         """Return the options for reading manifests. Raise `UsageError` for `--set` without a valid name."""
@@ -134,7 +141,8 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
             exclude=tuple(self.exclude or ()),
             cluster=self.cluster,
             values=values,
-            render=self.render,
+            render="auto" if self.render is None else self.render,
+            network=self.allow_network,
         )
 
     @property
@@ -208,7 +216,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_remaining_problems(state, problems if is_whole else (), unseen if is_whole else ())
-            mention_unapplied(state, rendered=self.render)
+            mention_unapplied(state)
             mention_assumed(state)
 
     def _repeated(self) -> list[str]:
@@ -227,7 +235,13 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         repeated = [text for name, values in options.items() for value in values or () for text in (name, value)]
         if self.default_namespace != DEFAULT_NAMESPACE:
             repeated += ["--default-namespace", self.default_namespace]
-        return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
+        flags = {
+            "--render": self.render,
+            "--no-render": self.render is False,
+            "--allow-network": self.allow_network,
+            "--complete": self.complete,
+        }
+        return [*repeated, *(name for name, is_given in flags.items() if is_given)]
 
 
 def answer(call: CommandCall, ask: "Callable[[CommandCall], int]") -> int:

@@ -131,7 +131,7 @@ def seconds(text: str) -> float:
 
 DEFAULT_NAMESPACE: Final = "default"
 # Shared options, by their names in `SharedOptions`, for commands that do without them.
-TREE_OPTIONS: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
+TREE_OPTIONS: Final = ("default_namespace", "exclude", "cluster", "variables", "render", "allow_network")
 CLUSTER_OPTIONS: Final = ClusterFlags.__struct_fields__
 
 # Options under a heading of help.
@@ -203,7 +203,14 @@ class SharedOptions(ClusterFlags, frozen=True, kw_only=True):
         InputOption("--set", metavar="VARIABLE=VALUE", help="Replace ${VARIABLE} in manifests. Repeatable."),
     ] = None
     render: Annotated[
-        bool, InputOption("--render", help="Render Kustomize, Flux, Argo CD and Helm with their own programs.")
+        bool | None,
+        InputOption(
+            "--render/--no-render",
+            help="Render Kustomize, Flux, Argo CD and Helm with their own programs. Default: where they are installed.",
+        ),
+    ] = None
+    allow_network: Annotated[
+        bool, InputOption("--allow-network", help="Allow the programs that render to fetch charts and manifests.")
     ] = False
     complete: Annotated[
         bool, InputOption("--complete", help="Assume that objects missing from the input do not exist.")

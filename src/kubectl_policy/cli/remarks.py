@@ -1,5 +1,6 @@
 """Remarks next to an answer, one line each on standard error, and the lines of fields in an answer."""
 
+import shutil
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -8,13 +9,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.snapshot import UNLISTED
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Snapshot
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.describe.description import Unattached
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from kubectl_policy.sources import Lines
 
 # Manifests in a repository that `--render` would apply.
-_APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
+_TEMPLATE: Final = "Helm template"
+_APPLIED: Final = ("patch", "replacement", "transformer", "generator", _TEMPLATE)
 _MAX_NAMES: Final = 3
 _MAX_LOCATED: Final = 200
 Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
@@ -83,8 +86,14 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         write_remarks(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
 
 
-def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
-    """Mention patches, templates and the like, which change or generate objects."""
+def mention_rendered(*snapshots: "Snapshot") -> None:
+    """Mention what was rendered, and with what."""
+    for rendered in dict.fromkeys(snapshot.rendered for snapshot in snapshots if snapshot.rendered):
+        write_remarks(f"rendered {rendered}")
+
+
+def mention_unapplied(*states: "Analysis") -> None:
+    """Mention what changes or generates objects and was not rendered, and files that nothing applies."""
     # Several states may have left out the same patch; one state may have left out several at the same origin.
     left_out = Counter["LeftOut"]()
     for state in states:
@@ -94,7 +103,28 @@ def mention_unapplied(*states: "Analysis", rendered: bool) -> None:
         counts = [(-number, change) for change, number in numbers.items()]
         phrases = [count(-number, change) for number, change in sorted(counts)]
         were = "was" if numbers.total() == 1 else "were"
-        write_remarks(f"{listed(phrases)} {were} not applied{'' if rendered else ': --render'}")
+        write_remarks(f"{listed(phrases)} {were} not applied: {_advice(numbers)}")
+    unlisted = sorted({file.origin.source for file in left_out if file.subject == UNLISTED})
+    if unlisted:
+        hidden = [count(len(unlisted) - _MAX_NAMES, "more file")] if unlisted[_MAX_NAMES:] else []
+        is_one = len(unlisted) == 1
+        verb, pronoun = ("is", "it") if is_one else ("are", "them")
+        names = listed([*unlisted[:_MAX_NAMES], *hidden])
+        write_remarks(f"{names} {verb} not applied: no kustomization.yaml or Application takes {pronoun} in")
+
+
+def _advice(unapplied: "Collection[str]") -> str:
+    """Return what would apply patches and templates: the option, or the programs that have to be installed for it."""
+    needed = {
+        "helm": _TEMPLATE in unapplied,
+        "kubectl or kustomize": any(subject != _TEMPLATE for subject in unapplied),
+    }
+    missing = [
+        programs
+        for programs, is_needed in needed.items()
+        if is_needed and not any(map(shutil.which, programs.split(" or ")))
+    ]
+    return f"install {listed(missing)}" if missing else "--render"
 
 
 def mention_assumed(analysis: "Analysis") -> None:

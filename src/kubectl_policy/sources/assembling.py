@@ -12,7 +12,6 @@ from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapsh
 from kubectl_policy.model.kinds import CRD, known_kinds, names_in_crd, problem_of_definition, valid_definitions
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
-from kubectl_policy.sources.options import InputOptions
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
@@ -24,12 +23,13 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.duplicates import AppliedBy
     from kubectl_policy.sources.files.input_files import InputFile, InputFiles
     from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.rendered_origins import Origins
     from kubectl_policy.sources.tree.input import TreeInput
     from kubectl_policy.sources.tree.raw import RawBuilder
     from kubectl_policy.sources.tree.work import Builder
 
-    # Whatever makes the objects of roots, where that is not done by their files alone.
+    # Makes the objects of roots, where that is not done by their files alone.
     Renderer: TypeAlias = Callable[[RawBuilder], Builder]
 
 
@@ -78,11 +78,13 @@ def assemble(
     reading: Reading, tree: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Snapshot:
     """Return the snapshot of the objects that were read, as the tree around them applies them to `options.cluster`."""
-    not_objects: Sequence[LeftOut] = ()
+    not_objects: tuple[LeftOut, ...] = ()
+    rendered = ""
     applied_by: Mapping[Resource, AppliedBy] = {}
     if tree:
         world = tree.applied(options.cluster, renderer)
         reading, not_objects, applied_by = world.reading, world.left_out, world.applied_by
+        rendered = world.rendered
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
@@ -101,6 +103,7 @@ def assemble(
         complete=options.complete,
         assumed=options.assumed,
         ignored=reading.ignored,
+        rendered=rendered,
         listed=frozenset(reading.listed),
         left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.subject))),
     )
@@ -189,7 +192,13 @@ def _problems_of_definitions(definitions: Sequence[Resource]) -> Iterator[Diagno
 
 
 def no_objects_error(reading: Reading, files: InputFiles) -> NothingThereError:
-    """Return the error for files without any object."""
+    """Return the error for files without any object, or without any that is applied."""
+    if reading.objects:
+        origin = min(resource.origin for resource in reading.objects)
+        return NothingThereError(
+            f"nothing applies the objects in these files, such as {origin}",
+            "list the files in a kustomization.yaml, or name them themselves",
+        )
     first = next(iter(reading.diagnostics or reading.unexplained), None)
     if first:
         return NothingThereError(f"{first.origin}: {first.message}", "nothing else could be read either")

@@ -44,12 +44,13 @@ def _spec(snapshot: Snapshot, name: str = "s") -> object:
 
 
 def test_all_of_them(tmp_path: Path) -> None:
-    """What they have in common is filled in; what differs is in doubt, and the answer asks for one of them."""
+    """What differs in them is in doubt, and the answer asks for one of them."""
     snapshot = _of(tmp_path)
     assert refs(snapshot) == ["apps/b", "apps/e", "plain/p", "shared/s"]
-    assert _spec(snapshot) == {"a": "${DOMAIN}", "b": "own", "c": "x", "d": "${NONE}"}
+    assert _spec(snapshot) == {"a": "east.example", "b": "own", "c": "x", "d": ""}
     found = doubts(snapshot, tmp_path)
-    assert "Service apps/b: apps/west/p.yaml patches it" in found
+    assert "Service apps/b: changed by apps/west/p.yaml" in found
+    assert "Service shared/s: it is different in west" in found
     assert "ConfigMap flux-system/settings: it is different in clusters/west/settings.yaml:1" in found
     assert {gap.remedy for gap in snapshot.gaps if gap.kind == "ConfigMap"} == {"--cluster east or --cluster west"}
 
@@ -62,7 +63,7 @@ def test_one_of_them(tmp_path: Path) -> None:
     assert _spec(east) == {"a": "east.example", "b": "own", "c": "x", "d": ""}
     assert _spec(west) == {"a": "west.example", "b": "own", "c": "x", "d": ""}
     assert doubts(east, tmp_path) == []
-    assert doubts(west, tmp_path) == ["Service apps/b: apps/west/p.yaml patches it"]
+    assert doubts(west, tmp_path) == ["Service apps/b: changed by apps/west/p.yaml"]
 
 
 def test_clusters_that_are_not_known(tmp_path: Path) -> None:
@@ -134,12 +135,12 @@ def test_applications_for_other_clusters(tmp_path: Path) -> None:
         ("  postBuild: {substitute: {A: '1'}}\n", {"a": 1, "b": ""}),
         ("  postBuild: {substituteFrom: [{kind: Secret, name: s}], substitute: {A: '1'}}\n", {"a": 1, "b": "${B}"}),
         ("  postBuild: {substituteFrom: [{kind: ConfigMap, name: gone}]}\n", None),
-        ("  postBuild: {substituteFrom: [{kind: ConfigMap, name: gone, optional: true}]}\n", {"a": "", "b": ""}),
+        ("  postBuild: {substituteFrom: [{kind: ConfigMap, name: gone, optional: true}]}\n", None),
         ("", None),
     ],
 )
 def test_values_of_variables(tmp_path: Path, more: str, expected: object) -> None:
-    """What is not here may give any of them a value; without postBuild, nothing is filled in."""
+    """What is not here may give any of them a value; without any value, nothing is filled in."""
     files = {"flux.yaml": flux("f", "./apps", more), "apps/a.yaml": service("s", "net", "{a: '${A}', b: '${B}'}")}
     assert _spec(read(tmp_path, files)) == (expected or {"a": "${A}", "b": "${B}"})
 
@@ -165,23 +166,3 @@ def test_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = load_state("HEAD:apps/west")
     assert refs(snapshot) == ["apps/b"]
     assert snapshot.resources[0].origin.source == "HEAD:apps/base/b.yaml"
-
-
-def test_what_shows_a_patched_object_of_several_clusters(tmp_path: Path) -> None:
-    """Rendering it for one of them; that of one cluster takes no more than rendering it."""
-    patch = """kind: Kustomization
-resources: [s.yaml]
-patches: [{target: {kind: Service}, patch: "[{op: add, path: /spec/x, value: 1}]"}]
-"""
-    files = {
-        **{f"clusters/{name}/a.yaml": flux("a", "./apps") for name in ("east", "west")},
-        "clusters/east/b.yaml": flux("b", "./own"),
-        "apps/kustomization.yaml": patch,
-        "apps/s.yaml": service("s"),
-        "own/kustomization.yaml": patch,
-        "own/s.yaml": service("own"),
-    }
-    remedies = {gap.name: gap.remedy for gap in read(tmp_path, files).gaps if gap.kind == "Service"}
-    assert remedies == {"s": "--render --cluster east or --render --cluster west", "own": "--render"}
-    snapshot = read(tmp_path, files, options=InputOptions(cluster="east"))
-    assert {gap.remedy for gap in snapshot.gaps if gap.kind == "Service"} == {"--render"}

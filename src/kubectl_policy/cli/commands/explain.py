@@ -62,7 +62,7 @@ def explain(
 
         terminal.write(draft(answer, unicode=terminal.takes_unicode()))
         mention_remaining_problems(analysis)
-        mention_unapplied(analysis, rendered=call.render)
+        mention_unapplied(analysis)
     else:
         call.show(EXPLANATION, answer, analysis, unseen=answer.unseen)
     return 0

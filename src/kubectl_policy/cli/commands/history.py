@@ -4,6 +4,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll
@@ -32,7 +33,7 @@ HISTORY: Final["Renderers[History]"] = Renderers(
 )
 
 
-@shared_options(HISTORY, without=("render", *CLUSTER_OPTIONS))
+@shared_options(HISTORY, without=("render", "allow_network", *CLUSTER_OPTIONS))
 def history(
     call: CommandCall,
     objects: Annotated[list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object.")] = None,
@@ -97,7 +98,8 @@ def _versions(call: CommandCall, progress: "Progress | None") -> "Iterator[Versi
     config = read_config(call.profiles, call.setting)
     snapshot: Snapshot | None = None
     analysis: Analysis | None = None
-    for number, state in enumerate(states(call.paths, options=call.input_options()), 1):
+    options = replace(call.input_options(), render=False)
+    for number, state in enumerate(states(call.paths, options=options), 1):
         if progress and number > _SOON:
             progress(number, state.total, state.commit.subject if state.commit else "")
         if state.snapshot is not snapshot:

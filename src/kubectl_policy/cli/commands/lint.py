@@ -151,10 +151,7 @@ def lint(
     if call.output == "github":
         summarise(report)
     call.show(LINT, report, everything=show_all)
-    states = [world.analysis for world in read.worlds]
-    diagnostics = [diagnostic for state in states for diagnostic in state.snapshot.diagnostics]
-    was_tried = any(diagnostic.rule == "not-rendered" for diagnostic in diagnostics)
-    mention_unapplied(*states, rendered=call.render or was_tried)
+    mention_unapplied(*(world.analysis for world in read.worlds))
     return exit_code(differs=report.fails and not write_baseline, incomplete=report.is_blind and not allow_incomplete)
 
 

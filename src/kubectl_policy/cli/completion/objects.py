@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KindUse: TypeAlias = Literal["policies", "targets", "unrelated"]
 ALL_ROLES: Final[Sequence[KindUse]] = ("policies", "targets", "unrelated")
 _DEFAULT_NAMESPACE: Final = "default"
-# The options of `CommandCall` for reading manifests. `--render` is not among them, since it runs programs.
+# The options of `CommandCall` for reading manifests. To render these takes too long.
 _READING: Final = ("default_namespace", "exclude", "cluster", "variables", "profiles", "setting")
 
 
@@ -105,7 +105,7 @@ class ManifestObjects:
             for option in self.line.options
             if option.parameter in _READING and (values := self.line.values.get(option.parameter))
         }
-        return CommandCall(offline=paths, **reading).read()
+        return CommandCall(offline=paths, render=False, **reading).read()
 
 
 def _fields(settings: Mapping[str, Json]) -> Iterator[str]:

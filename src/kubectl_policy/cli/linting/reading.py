@@ -54,9 +54,7 @@ class Reader:
 
         self._call, self._settings, self._root, self._around = call, settings, root, around
         self._config: PolicyConfig = read_config(call.profiles, call.setting)
-        self._options: InputOptions = replace(
-            call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
-        )
+        self._options: InputOptions = replace(call.input_options(), map_origins=True, path_map=tuple(path_map))
 
     def read(self, base: str) -> LintInput:
         """Read the input, and the same in a base if one is named.
@@ -108,13 +106,16 @@ class Reader:
 
     def _load(self, paths: Sequence[str] | str, lines: Lines) -> Mapping[str, Snapshot]:
         """Load the worlds of paths, or of a state."""
+        from kubectl_policy.cli.remarks import mention_rendered
         from kubectl_policy.sources.manifests import load_worlds
 
         may_be_revision = isinstance(paths, str)
-        with terminal.progress("rendering") as progress:
-            return load_worlds(
+        with self._call.progress() as progress:
+            snapshots = load_worlds(
                 paths, options=self._options, progress=progress, lines=lines, may_be_revision=may_be_revision
             )
+        mention_rendered(*snapshots.values())
+        return snapshots
 
     def _state_of(self, base: str) -> str:
         """Return the state to read for a base: another directory, or the same path in a revision."""

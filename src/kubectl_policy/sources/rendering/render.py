@@ -61,11 +61,6 @@ class Rendering:
         home = self._stack.enter_context(_temporary_folder())
         return Programs(home, cache=Cache(), network=self._options.network)
 
-    @property
-    def summary(self) -> str:
-        """What was rendered, and with what."""
-        return next((builder.summary for builder in self._builders.values() if builder.summary), "")
-
 
 class RenderedBuilder:
     """Makes objects by the programs that are installed."""
@@ -82,7 +77,7 @@ class RenderedBuilder:
         self._rendered: dict[str, int] = {}
 
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
-        """Run the programs for some roots; of equal ones, one. Raises SourceError if they have to run and are lacking."""
+        """Run the programs for some roots; of equal ones, one. Raises SourceError if they are lacking."""
         needed: dict[bytes, Root] = {}
         for root, _ in wave:
             if isinstance(root.renderable, Build | Release) and not self._is_plain(root):
@@ -174,6 +169,8 @@ class RenderedBuilder:
         message = f"{root.name} could not be rendered: {reason}"
         gap = replace(gap_of_root(root, reason, "", self._texts(raw)), reason=message)
         diagnostic = Diagnostic("not-rendered", "warning", message, origin=root.origin)
+        if isinstance(root.renderable, Release):
+            raw = replace(raw, creators=())
         return replace(raw, gaps=(*raw.gaps, gap), diagnostics=(*raw.diagnostics, diagnostic))
 
     def _texts(self, raw: Made) -> list[str]:

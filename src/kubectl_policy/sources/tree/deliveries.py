@@ -66,7 +66,7 @@ class Deliveries:
                 for application in made_applications or ():
                     yield from self._of_application(application, file)
 
-    def _root(  # noqa: PLR0913 (the fields of a root)
+    def _root(  # noqa: PLR0913, PLR0917 (the fields of a root)
         self,
         delivery: FluxKustomization | HelmRelease | Application,
         name: str,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.snapshot import LeftOut
+from kubectl_policy.model.snapshot import UNLISTED, LeftOut
 from kubectl_policy.sources.duplicates import AppliedBy
-from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
+from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING, unknown_cluster
 from kubectl_policy.sources.tree.deliveries import Deliveries
 from kubectl_policy.sources.tree.delivery import FluxKustomization
 from kubectl_policy.sources.tree.raw import RawBuilder
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.tops import Top
     from kubectl_policy.sources.tree.work import Builder
 
-UNLISTED: Final = "file that nothing applies"
+# The cluster of what is for no other one.
+_ONLY: Final = "only"
 _TEMPLATE: Final = "Helm template"
 
 
@@ -42,10 +43,12 @@ class AppliedWorld(Struct, frozen=True, kw_only=True):
     """Objects of one world as they are applied."""
 
     reading: Reading
-    left_out: Sequence[LeftOut]
+    left_out: tuple[LeftOut, ...]
     """What is no object of its own, and what nothing applies."""
     applied_by: Mapping[Resource, AppliedBy]
     """The folder, and the clusters, by which objects are applied."""
+    rendered: str
+    """What was rendered, and with what."""
 
 
 class TreeInput:
@@ -72,14 +75,20 @@ class TreeInput:
         results = [self._run([top], self.raw) for top in self._tops.all]
         return Worlds(self.repository, self._tops.all, results)
 
-    def _run(self, tops: Sequence[Top], builder: Builder, elsewhere: Collection[str] = ()) -> Work:
-        work = Work(self.repository, self._deliveries, builder, self._options, self._cluster_scoped)
+    def _path_of(self, resource: Resource) -> str:
+        return self.repository.path_of(resource.origin.source)
+
+    def _run(self, tops: Sequence[Top], builder: Builder, world: str = "", elsewhere: Collection[str] = ()) -> Work:
+        config_maps = [
+            resource for resource in self._reading.of_kind(CONFIG_MAP) if self._is_for(self._path_of(resource), world)
+        ]
+        work = Work(self.repository, self._deliveries, builder, self._options, self._cluster_scoped, config_maps)
         work.run([root for top in tops for root in self._roots_of(top, len(tops) > 1)], elsewhere)
         return work
 
     def _roots_of(self, top: Top, several: bool) -> Iterator[Root]:  # noqa: FBT001 (of one call)
         cluster = "/".join(sorted(self.worlds.worlds_of(top))) if several else ""
-        return (replace(root, cluster=cluster or "only") for root in top.roots)
+        return (replace(root, cluster=cluster or _ONLY) for root in top.roots)
 
     @cached_property
     def _reached(self) -> frozenset[str]:
@@ -93,39 +102,46 @@ class TreeInput:
         tops = self.worlds.tops_of(world) if world else self._tops.all
         elsewhere = [name for name, cluster in self.worlds.destinations.items() if world not in {"", cluster}]
         builder = renderer(self.raw) if renderer and tops else self.raw
-        work = self._run(tops, builder, elsewhere)
-        reading = self._reading.copy()
+        work = self._run(tops, builder, world, elsewhere)
         roles = self._roles()
-        plain = {path for path in self.repository.inputs if path not in self._reached and path not in roles}
+        plain = self.repository.inputs.keys() - self._reached - roles.keys()
         unlisted = {path for path in plain if not self._tops.is_applied_by_hand(path)}
-        elsewhere_too = {path for path in plain if world and world not in (self.worlds.clusters_of(path) or {world})}
-        forgotten = (self.repository.inputs.keys() - plain - (work.files - work.rendered)) | unlisted | elsewhere_too
-        sources = {path: file.path for path, file in self.repository.inputs.items()}
-        objects = [
-            resource
-            for resource in reading.objects
-            if not (path := self.repository.path_of(resource.origin.source)) or path in plain - unlisted - elsewhere_too
-        ]
-        reading.forget({*(sources[path] for path in forgotten), *self.repository.read_anew})
-        clusters = {
-            resource: self.worlds.clusters_of(self.repository.path_of(resource.origin.source)) for resource in objects
-        }
-        applied_by = {resource: AppliedBy(clusters=names) for resource, names in clusters.items()}
-        order = {source: position for position, source in enumerate(sources.values())}
-        applied = sorted(work.applied, key=lambda entry: order.get(entry.resource.origin.source, len(order)))
-        for entry in applied:
-            destination = destination_of(entry.root)
-            names = {entry.root.cluster} - {"", "only"}
-            if destination in self.worlds.destinations:
-                names = {name_of_cluster(destination)}
-            folder = self.repository.source_of(entry.root.folder)
+        by_hand = {path for path in plain - unlisted if self._is_for(path, world)}
+        reading = self._reading.copy()
+        # Of what is rendered, or for others, it does not matter what is wrong with its files.
+        used = by_hand | (work.files - work.rendered - roles.keys())
+        unused = {file.path for path, file in self.repository.inputs.items() if path not in used}
+        reading.forget(unused | self.repository.read_anew)
+        applied_by = dict(self._applied_by_hand(by_hand))
+        for entry in work.applied:
+            destination, folder = destination_of(entry.root), self.repository.source_of(entry.root.folder)
+            is_told_apart = destination in self.worlds.destinations
+            names = {name_of_cluster(destination) if is_told_apart else entry.root.cluster} - {"", _ONLY}
             applied_by[entry.resource] = AppliedBy(folder=folder, clusters=frozenset(names))
-        reading.objects = [*objects, *(entry.resource for entry in applied)]
+        # The order of files counts where two of them have the same object.
+        order = {file.path: position for position, file in enumerate(self.repository.inputs.values())}
+        reading.objects = sorted(applied_by, key=lambda entry: order.get(entry.origin.source, len(order)))
         reading.gaps += [*work.gaps, *([] if self._options.complete else work.creators)]
-        if world:
-            reading.gaps += self.worlds.unknown_in(world)
+        reading.gaps += self.worlds.unknown_in(world) if world else ()
         reading.diagnostics += work.diagnostics
-        return AppliedWorld(reading=reading, left_out=list(self._left_out(roles, unlisted)), applied_by=applied_by)
+        unrendered = {path: role for path, role in roles.items() if path not in work.rendered}
+        left_out = (
+            *self._left_out(unrendered),
+            *self._unlisted(unlisted),
+            *self._inline_patches(work.rendered),
+        )
+        return AppliedWorld(reading=reading, left_out=left_out, applied_by=applied_by, rendered=builder.summary)
+
+    def _is_for(self, path: str, world: str) -> bool:
+        """Whether a file that nothing takes in is for a world, for all that its folder tells."""
+        return not world or world in (self.worlds.clusters_of(path) or {world})
+
+    def _applied_by_hand(self, paths: Collection[str]) -> Iterator[tuple[Resource, AppliedBy]]:
+        """Yield the objects in some files, and in standard input, with the clusters in whose folders they are."""
+        for resource in self._reading.objects:
+            path = self._path_of(resource)
+            if not path or path in paths:
+                yield resource, AppliedBy(clusters=self.worlds.clusters_of(path))
 
     def _roles(self) -> Mapping[str, str]:
         """Map files that are no objects of their own to what they are; what something lists as a resource is one."""
@@ -144,18 +160,24 @@ class TreeInput:
                 roles[path] = role
         return roles
 
-    def _left_out(self, roles: Mapping[str, str], unlisted: Collection[str]) -> Iterator[LeftOut]:
-        with_objects = {resource.origin.source for resource in self._reading.objects}
-        for path, role in roles.items():
-            yield LeftOut(role, Origin(self.repository.source_of(path)))
-        for path in unlisted:
-            if self.repository.source_of(path) in with_objects:
-                yield LeftOut(UNLISTED, Origin(self.repository.source_of(path)))
+    def _left_out(self, roles: Mapping[str, str]) -> Iterator[LeftOut]:
+        """Yield the files that are no objects of their own, by what they are."""
+        return (LeftOut(role, self.repository.origin_of(path)) for path, role in roles.items())
+
+    def _unlisted(self, paths: Collection[str]) -> Iterator[LeftOut]:
+        """Yield the files with objects that nothing applies."""
+        for source in {resource.origin.source: None for resource in self._reading.objects}:
+            if self.repository.path_of(source) in paths:
+                yield LeftOut(UNLISTED, Origin(source))
+
+    def _inline_patches(self, rendered: Collection[str]) -> Iterator[LeftOut]:
+        """Yield the patches in kustomizations and deliveries, but for those that were rendered."""
         for kustomization in self.repository.kustomizations.values():
-            for patch in kustomization.patches:
-                if not patch.file:
-                    yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
-        for _, delivery in self._deliveries.written:
+            if self.repository.kustomization_file(kustomization.folder) not in rendered:
+                for patch in kustomization.patches:
+                    if not patch.file:
+                        yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
+        for _, delivery in self._deliveries.written if not rendered else ():
             if isinstance(delivery, FluxKustomization):
                 for _ in items_at(delivery.additions, "patches"):
                     yield LeftOut("patch", delivery.resource.origin)

@@ -51,8 +51,7 @@ class OwnSources:
 
     def may_be(self, source: Reference, path: str) -> bool:
         """Whether a source of Flux can be this repository, for somebody who takes the folder at a path from it."""
-        is_undeclared = bool(path) and source.name not in self._addresses
-        return source.name in self._names or not source.name or is_undeclared
+        return source.name in self._names or (bool(path) and source.name not in self._addresses)
 
     @cached_method
     def may_be_at(self, address: str) -> bool:

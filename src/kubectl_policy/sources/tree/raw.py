@@ -19,7 +19,7 @@ from kubectl_policy.sources.tree.labels import NEVER_RENAMED, with_labels
 from kubectl_policy.sources.tree.roots import Build, Doubt, Files, NotRendered, Release, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, GroupKind, Json, Origin, Resource
     from kubectl_policy.sources.tree.kustomization import Kustomization
@@ -113,6 +113,8 @@ class _Level:
         self.objects: list[_Object] = outer.objects if outer else []
         self.creators: list[Gap] = outer.creators if outer else []
         self.unfetched: list[Gap] = outer.unfetched if outer else []
+        # With the names of their files; they count for what is further out as well.
+        self.configurations: list[tuple[Json, str]] = outer.configurations if outer else []
         resources = [(path, False) for path in kustomization.resources]
         self.unvisited = [*resources, *((path, True) for path in kustomization.components)]
         self.unvisited.reverse()
@@ -122,6 +124,7 @@ class RawBuilder:
     """Makes objects of the files of a repository as far as these say by themselves what comes out."""
 
     remedy = RENDER
+    summary = ""
 
     def __init__(self, repository: Repository) -> None:
         """Start without having made anything of the files."""
@@ -144,7 +147,7 @@ class RawBuilder:
                 contents = [self.repository.objects(path, values) for path in files]
                 return _made_of(contents, frozenset(files))
             case Release(folder=folder):
-                chart = self.repository.files_below(folder, recurse=True)
+                chart = list(self.repository.files_below(folder, recurse=True))
                 texts = [self.repository.text(path) for path in chart]
                 creators = [gap_of_root(root, "chart not rendered", RENDER, texts)]
                 return Made(creators=creators, files=frozenset(chart))
@@ -190,6 +193,7 @@ class RawBuilder:
                     levels[-1].objects += level.objects
                     levels[-1].creators += level.creators
                     levels[-1].unfetched += level.unfetched
+                    levels[-1].configurations += level.configurations
                 continue
             path, is_component = level.unvisited.pop()
             kind = self.repository.kind(path) if self.repository.may_take(path, level.kustomization.folder) else ""
@@ -253,7 +257,7 @@ class RawBuilder:
             for gaps in (level.creators, level.unfetched):
                 gaps[:] = [replace(gap, namespace=namespace) for gap in gaps]
         patches = self._patches_by_kind(kustomization)
-        configurations = [
+        level.configurations += [
             (value, self.repository.source_of(path))
             for path, role in kustomization.serving.items()
             if role == "configuration of Kustomize"
@@ -264,23 +268,21 @@ class RawBuilder:
             if text_at(entry.resource.raw, "metadata.uid"):
                 continue
             kind = entry.resource.ref.group_kind
-            for patch, target in (*patches.get(kind.kind, ()), *patches.get("", ())):
-                namespaces = [*entry.namespaces, *filter(None, (kustomization.namespace,))]
-                labels = labels_of(entry.resource.raw)
-                if any(target.may_be(kind, name, namespaces, labels) for name in entry.names):
-                    _patch(entry, patch)
+            targets = (*patches.get(kind.kind, ()), *patches.get("", ()))
+            _apply(entry, ((patch, target) for patch, target in targets if not patch.replaces), kustomization)
             if kustomization.namespace:
                 entry.move(kustomization.namespace, kustomization.namespace_from or kustomization.origin)
             prefix, suffix = kustomization.name_prefix, kustomization.name_suffix
             if (prefix or suffix) and kind not in NEVER_RENAMED:
                 entry.rename(f"{prefix}{entry.resource.ref.name}{suffix}")
+            _apply(entry, ((patch, target) for patch, target in targets if patch.replaces), kustomization)
             if kustomization.labels or kustomization.annotations:
                 entry.resource = replace(entry.resource, raw=with_labels(entry.resource, kustomization))
             if kustomization.raw.get("transformers"):
                 reason = f"changed by transformers of {kustomization.origin.source}"
                 doubt = Doubt(reason=reason, origin=kustomization.origin, mentions=None, moves=True)
                 entry.doubts[doubt] = None
-            for configuration, source in configurations:
+            for configuration, source in level.configurations:
                 renames = bool(kustomization.generates) or len(entry.names) > 1
                 if not _refers_to_nothing(kind) and _configures(configuration, kind.kind, renames=renames):
                     named = words_in([dict(entry.resource.raw)])
@@ -314,8 +316,8 @@ class RawBuilder:
     def _creators(self, kustomization: Kustomization) -> Iterator[Gap]:
         """Yield the gaps of objects that a kustomization may add to those in its files."""
         origin = kustomization.origin
-        for field, kind in _GENERATORS.items():
-            for generator in mappings_at(kustomization.raw, field):
+        for generators, kind in _GENERATORS.items():
+            for generator in mappings_at(kustomization.raw, generators):
                 if name := text_at(generator, "name"):
                     namespace = text_at(generator, "namespace") or kustomization.namespace
                     reason = f"a generator of {origin.source} makes it"
@@ -355,6 +357,15 @@ def _missing(kustomization: Kustomization, reference: str) -> Gap:
     origin = kustomization.origin
     reason = f"{origin.source} takes in {reference}, which is not here and may create objects"
     return Gap("", kustomization.namespace, reason, origin, "", FETCHED, words_in([reference]))
+
+
+def _apply(entry: _Object, targets: Iterable[tuple[Patch, Target]], kustomization: Kustomization) -> None:
+    """Apply the patches of a kustomization that may mean an object."""
+    ref, labels = entry.resource.ref, labels_of(entry.resource.raw)
+    namespaces = [*entry.namespaces, *filter(None, (kustomization.namespace,))]
+    for patch, target in targets:
+        if any(target.may_be(ref.group_kind, name, namespaces, labels) for name in entry.names):
+            _patch(entry, patch)
 
 
 def _patch(entry: _Object, patch: Patch) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
-from kubectl_policy.model.snapshot import Origin
+from kubectl_policy.model.snapshot import Origin  # noqa: TC001 (a field of what is read from JSON)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

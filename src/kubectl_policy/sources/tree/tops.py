@@ -46,8 +46,11 @@ class Tops:
         self._repository, self._builder = repository, builder
         self._charts = {posixpath.dirname(path) for path in repository.inputs if posixpath.basename(path) == CHART}
         declared = [(file, tuple(deliveries.roots_of(delivery, file))) for file, delivery in deliveries.written]
+        self._kustomized = repository.kustomizations.keys()
+        renderables = [root.renderable for _, roots in declared for root in roots]
         # The charts and folders that a repository only deploys in part are there for others.
-        self.is_delivered = any(isinstance(root.renderable, Build | Files) for _, roots in declared for root in roots)
+        self.is_delivered = any(isinstance(part, Build | Files) for part in renderables)
+        self._folders_of_files = {part.folder for part in renderables if isinstance(part, Files)}
         plain = [*self._kustomizations(), *([] if self.is_delivered else self._releases(namespace))]
         self.all = list(self._entry_points([*declared, *plain]))
 
@@ -121,16 +124,14 @@ class Tops:
                 )
 
     def is_applied_by_hand(self, file: str, besides: Collection[str] = ()) -> bool:
-        """Whether somebody may apply a file that nothing takes in: one that is named, or no kustomization is around.
+        """Whether somebody may apply a file that nothing takes in: one that is named, or that nothing passes over.
 
-        A kustomization that the file itself takes in, as an overlay below its base, is not around it.
+        A kustomization around it does, unless the file itself takes that in, as an overlay below its base; and so does
+        an Application for its folder.
         """
         named = self._repository.inputs.get(file)
         if named and not named.root:
             return True
-        return not any(
-            not kustomization.is_component and around not in {file, *besides}
-            for folder in ancestors(file)
-            if (kustomization := self._repository.kustomizations.get(folder)) is not None
-            and (around := self._repository.kustomization_file(folder))
-        )
+        folders = ancestors(file)
+        around = {self._repository.kustomization_file(folder) for folder in folders if folder in self._kustomized}
+        return around <= {file, *besides} and self._folders_of_files.isdisjoint(folders)

@@ -39,6 +39,11 @@ class Builder(Protocol):
     remedy: str
     """What would show more of its objects."""
 
+    @property
+    def summary(self) -> str:
+        """What was rendered, and with what; empty if nothing was."""
+        ...
+
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Make what some roots come to, if that takes long."""
 
@@ -57,15 +62,16 @@ class Applied(Struct, frozen=True, kw_only=True):
 class Work:
     """Roots with all that comes out of them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 (all that the work goes by)
         self,
         repository: Repository,
         deliveries: Deliveries,
         builder: Builder,
         options: InputOptions,
         cluster_scoped: Collection[GroupKind],
+        config_maps: Iterable[Resource],
     ) -> None:
-        """Start without anything that is applied."""
+        """Start without anything that is applied but some ConfigMaps."""
         self._repository, self._deliveries, self._builder = repository, deliveries, builder
         self._options, self._cluster_scoped = options, cluster_scoped
         # What is made anew because it was patched takes the place of what it was before.
@@ -76,10 +82,10 @@ class Work:
         self.gaps: dict[Gap, None] = {}
         self.diagnostics: dict[Diagnostic, None] = {}
         self._specs: dict[tuple[str, ObjectRef], list[Mapping[str, Json]]] = {}
-        self._config_maps: dict[tuple[str, str], dict[str, Mapping[str, Json]]] = {}
-        for resource in repository.reading.objects:
-            if resource.ref.group_kind == CONFIG_MAP:
-                self._keep_config_map("", resource.ref, mapping_at(resource.raw, "data"))
+        # By cluster and name, and by namespace; None where several differ.
+        self._config_maps: dict[tuple[str, str], dict[str, Mapping[str, Json] | None]] = {}
+        for resource in config_maps:
+            self._keep_config_map("", resource.ref, mapping_at(resource.raw, "data"))
 
     @property
     def applied(self) -> Iterator[Applied]:
@@ -114,7 +120,10 @@ class Work:
         return any(reference.kind == "ConfigMap" and self._data(root, reference) is None for reference in references)
 
     def _keep_config_map(self, cluster: str, ref: ObjectRef, data: Mapping[str, Json]) -> None:
-        self._config_maps.setdefault((cluster, ref.name), {}).setdefault(ref.namespace, data)
+        by_namespace = self._config_maps.setdefault((cluster, ref.name), {})
+        is_other = by_namespace.setdefault(ref.namespace, data) != data
+        if is_other:
+            by_namespace[ref.namespace] = None
 
     def _data(self, root: Root, reference: Reference) -> Mapping[str, Json] | None:
         """Return the data of a ConfigMap that was applied to a cluster or else is written in the input."""
@@ -216,7 +225,11 @@ class Work:
         if delivery and mapping_at(resource.raw, "spec") not in known and len(known) <= 1:
             file = self._repository.path_of(resource.origin.source) or root.file
             # A variable that is not known is not filled in, which says enough.
-            moving = (replace(doubt, moves=True) for doubt in doubts if doubt.fields != {"postBuild"} or root.doubts)
+            moving = (
+                replace(doubt, moves=bool(doubt.fields - {"patches"}))
+                for doubt in doubts
+                if doubt.fields != {"postBuild"}
+            )
             yield from self._deliveries.roots_of(delivery, file, root.cluster, (*moving, *root.doubts))
 
     def _locate(self, root: Root, resource: Resource) -> Resource:
