@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import plain
 from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.describe.policies import describe_policy
+from tests.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import ObjectRef
+    from tests.answers import Answer, Fact
+
+# A variable of Flux, also one with a default.
+_VARIABLE: Final = re.compile(r"\$\{[^}]*\}")
 
 
 def lies(raw: Analysis, truth: Analysis) -> list[str]:
-    """Return the certain statements of one analysis that the other one denies."""
+    """Return the certain statements of one analysis that the other one denies, or does not make."""
     return [*wrong_objects(raw, truth), *wrong_attachments(raw, truth), *wrong_answers(raw, truth)]
 
 
@@ -51,11 +55,13 @@ def wrong_objects(raw: Analysis, truth: Analysis) -> Iterator[str]:
             yield f"{ref} of {read_object.origin} does not exist"
         elif has_variable(read_object.raw):
             continue
-        elif (read_object.raw.get("spec"), labels_of(read_object.raw)) != (
-            applied.raw.get("spec"),
-            labels_of(applied.raw),
-        ):
+        elif (read_object.raw.get("spec"), _own_labels(read_object)) != (applied.raw.get("spec"), _own_labels(applied)):
             yield f"{ref} of {read_object.origin} is otherwise: {read_object.raw} {applied.raw}"
+
+
+def _own_labels(resource: Resource) -> dict[str, Json]:
+    """Return the labels of an object without those by which Flux marks what it applies."""
+    return {name: value for name, value in labels_of(resource.raw).items() if "toolkit.fluxcd.io/" not in name}
 
 
 def has_variable(value: Any) -> bool:  # noqa: ANN401 (any value of a field)
@@ -88,48 +94,28 @@ def wrong_attachments(raw: Analysis, truth: Analysis) -> Iterator[str]:
 
 
 def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
-    """Yield answers without a doubt that differ from those after rendering."""
-    for ref in sorted({node.object for node in raw.topology.nodes} | raw.attachments.keys()):
-        if (
-            not is_asked_about(raw, ref)
-            or raw.index.get(ref) is None
-            or is_unknown(ref.name)
-            or is_unknown(ref.namespace)
-        ):
+    """Yield what answers without a doubt say that those after rendering do not say, and the other way round."""
+    certain = {question: answer for question, answer in answers(raw, raw.index).items() if answer.is_certain}
+    right = answers(truth, raw.index)
+    for question, answer in sorted(certain.items()):
+        if question not in right:
+            yield f"{question}: is not there"
             continue
-        is_policy = ref in raw.attachments
-        answer = describe_policy(raw, ref) if is_policy else describe(raw, NodeRef(ref))
-        if answer.unseen or any("is unknown" in problem.message for problem in answer.problems):
+        yield from (f"{question}: {fact.text} is wrong" for fact in missing(answer.facts, right[question]))
+        yield from (f"{question}: {fact.text} is not said" for fact in missing(right[question].facts, answer))
+
+
+def missing(facts: Iterable[Fact], answer: Answer) -> Iterator[Fact]:
+    """Yield the facts that an answer does not have; a variable stands for any value, in the facts and in the answer."""
+    without_variables = {fact.text for fact in answer.facts}
+    patterns = [_pattern(text) for text in without_variables if has_variable(text)]
+    for fact in sorted(facts):
+        if fact.text in without_variables or any(pattern.fullmatch(fact.text) for pattern in patterns):
             continue
-        if truth.index.get(ref) is None:
-            yield f"{ref} does not exist"
-        elif is_policy:
-            yield from wrong_policy(raw, truth, ref)
-        else:
-            said, right = in_force(raw, ref, raw), in_force(truth, ref, raw)
-            if said != right and not has_variable(said):
-                yield f"{ref}: in force is {said}, not {right}"
+        if has_variable(fact.text) and any(_pattern(fact.text).fullmatch(text) for text in without_variables):
+            continue
+        yield fact
 
 
-def wrong_policy(raw: Analysis, truth: Analysis, policy: ObjectRef) -> Iterator[str]:
-    """Yield statements about a policy that have no doubt and are wrong."""
-    said, right = describe_policy(raw, policy), describe_policy(truth, policy)
-    if said.enforcement.state != right.enforcement.state:
-        yield f"{policy}: {said.enforcement.state}, not {right.enforcement.state}"
-    affected, rightly = ({node.object for node in found.affected} for found in (said, right))
-    if affected != rightly and not has_variable(affected):
-        yield f"{policy}: affects {sorted(map(str, affected))}, not {sorted(map(str, rightly))}"
-
-
-def in_force(analysis: Analysis, ref: ObjectRef, raw: Analysis) -> dict[str, dict[str, Any]]:
-    """Return the settings in force at the end of every path through an object, by policy kind.
-
-    A path ends before the ports of a Service that was not read, of which nobody can know.
-    """
-    return {
-        " ▸ ".join(str(node) for node in path if not node.section or raw.index.get(node.object)): {
-            str(effective.resolution.kind): plain(effective.resolution.spec)
-            for effective in analysis.resolver.effective(path)
-        }
-        for path in describe(analysis, NodeRef(ref)).paths
-    }
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, _VARIABLE.split(text))))
