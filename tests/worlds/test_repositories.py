@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -11,25 +10,13 @@ import pytest
 
 from kubectl_policy import Analysis, GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from tests.certainty import lies
+from tests.worlds.repositories import REPOSITORIES, program, serves_kustomize
 
-REPOSITORIES: Final = Path(__file__).parents[2] / "fixtures" / "repositories"
 NAMES: Final = sorted(path.name for path in REPOSITORIES.iterdir())
 ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 KUSTOMIZATIONS: Final = sorted(
     path.parent for path in REPOSITORIES.rglob("kustomization.yaml") if "components" not in path.parts
 )
-
-
-def program(name: str) -> str:
-    found = shutil.which(name)
-    return found or pytest.skip(f"{name} is not installed")
-
-
-def serves_kustomize(helm: str) -> bool:
-    """Whether this is a Helm that Kustomize can start: since version 4, Helm refuses the options that it is asked with."""
-    command = [helm, "version", "-c", "--short"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 (our own arguments)
 
 
 def read(place: str, cluster: str = "", *, render: bool = False, complete: bool = False) -> Analysis:
@@ -80,15 +67,6 @@ def test_the_chart_can_be_rendered(values: list[str]) -> None:
 def test_every_repository_can_be_read(name: str) -> None:
     """As it is, there are objects in it."""
     assert read(name).snapshot.resources
-
-
-@pytest.mark.parametrize(
-    ("name", "cluster"),
-    [("flux", "harbour"), ("flux", "island"), ("flux", ""), ("kustomize", ""), ("argo-cd", ""), ("helm", "")],
-)
-def test_what_is_certain_without_rendering_is_true(name: str, cluster: str) -> None:
-    raw, rendered = read(name, cluster), read(name, cluster, render=True)
-    assert lies(raw, rendered) == []
 
 
 LIVE: Final = "BackendTrafficPolicy live/stream"

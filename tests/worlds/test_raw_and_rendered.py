@@ -1,0 +1,95 @@
+"""Fixture repositories read raw and rendered: both agree with each other, and with the programs that render them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from msgspec import Struct
+
+from kubectl_policy import Analysis, InputOptions, analyze
+from kubectl_policy.sources.manifests import load_worlds
+from tests.worlds.judge import contradictions, hedges, total
+from tests.worlds.repositories import ALL, REPOSITORIES, Repository, copy_repository, program, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# What is read wrongly, by the way in which it is read.
+_CONTRADICTED: Final = {
+    "raw": {
+        *("argo-app-of-apps", "argo-cd", "argo-sets", "dump", "flux-foreign-source", "flux-oci"),
+        *("kustomize", "kustomize-components"),
+    },
+    "rendered": {
+        *("argo-app-of-apps", "argo-cd", "argo-sets", "flux-foreign-source", "flux-oci"),
+        *("kustomize", "kustomize-components", "kustomize-helm-charts"),
+    },
+    "each other": {"kustomize-components"},
+}
+
+
+class Sides(Struct, frozen=True, kw_only=True):
+    """A repository as a work tree of git, read in both ways: an analysis for each world."""
+
+    repository: Repository
+    tree: Path
+    raw: Mapping[str, Analysis]
+    rendered: Mapping[str, Analysis]
+
+
+def read(tree: Path, *, render: bool) -> Mapping[str, Analysis]:
+    """Return an analysis for each world in a tree; skip the test where a program is missing that renders it."""
+    if render:
+        for name in ("kubectl", "helm"):
+            program(name)
+    worlds = load_worlds([tree], options=InputOptions(render=render))
+    return {name: analyze(snapshot) for name, snapshot in worlds.items()}
+
+
+def both_sides(repository: Repository, folder: Path) -> Sides:
+    """Copy a repository into a folder, and read it in both ways."""
+    tree = copy_repository(repository, folder)
+    return Sides(repository=repository, tree=tree, raw=read(tree, render=False), rendered=read(tree, render=True))
+
+
+@pytest.fixture(scope="module", params=ALL, ids=lambda repository: repository.name)
+def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sides:
+    """A fixture repository, read in both ways."""
+    return both_sides(request.param, tmp_path_factory.mktemp("repository"))
+
+
+def expect_contradictions(request: pytest.FixtureRequest, sides: Sides, of: str) -> None:
+    """Mark a test that is known to fail for a repository."""
+    if sides.repository.name in _CONTRADICTED[of]:
+        request.applymarker(pytest.mark.xfail(reason="read wrongly"))
+
+
+def test_every_fixture_repository_is_judged() -> None:
+    assert [repository.name for repository in ALL] == sorted(path.name for path in REPOSITORIES.iterdir())
+
+
+def test_both_ways_tell_the_same_worlds_apart(sides: Sides) -> None:
+    assert (list(sides.raw), list(sides.rendered)) == (list(sides.repository.worlds), list(sides.repository.worlds))
+
+
+def test_raw_and_rendered_agree(sides: Sides, request: pytest.FixtureRequest) -> None:
+    expect_contradictions(request, sides, "each other")
+    worlds = sides.repository.worlds
+    assert [line for world in worlds for line in contradictions(sides.raw[world], sides.rendered[world])] == []
+
+
+@pytest.mark.parametrize("way", ["raw", "rendered"])
+def test_what_is_said_is_what_the_programs_make(sides: Sides, way: str, request: pytest.FixtureRequest) -> None:
+    expect_contradictions(request, sides, way)
+    analyses = sides.raw if way == "raw" else sides.rendered
+    for world in sides.repository.worlds:
+        assert contradictions(analyses[world], truth(sides.repository, world, sides.tree)) == []
+
+
+def test_few_right_answers_about_routes_are_hedged_without_need(tmp_path: Path) -> None:
+    """At most a quarter, in repositories in the style of those that people keep."""
+    realistic = [both_sides(repository, tmp_path) for repository in ALL if repository.is_realistic]
+    counted = total(hedges(sides.raw[world], sides.rendered[world]) for sides in realistic for world in sides.raw)
+    assert counted.needless <= counted.right / 4, counted
