@@ -107,6 +107,7 @@ class RepositoriesOnDisk(FileTree):
         self._disk = Disk()
         self._named = {os.path.realpath(name): name for name in named if name != "-"}
         self._repository_of = cache(self._disk.repository_of)
+        self._real_folder = cache(os.path.realpath)
 
     def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
         """List the names in a folder with their kinds. Raises OSError."""
@@ -160,8 +161,8 @@ class RepositoriesOnDisk(FileTree):
         if source == STDIN:
             return None
         # A link at the end keeps its name: it may be listed by it.
-        folder, name = os.path.split(os.path.abspath(source))  # noqa: PTH100 (text)
-        return posixpath.join(os.path.realpath(folder), name)[1:]
+        folder, name = os.path.split(source)
+        return posixpath.join(self._real_folder(folder), name)[1:]
 
 
 def read_stdin(stdin: TextIO | BinaryIO | None) -> str:

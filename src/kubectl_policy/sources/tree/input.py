@@ -72,8 +72,12 @@ class TreeInput:
     @cached_property
     def worlds(self) -> Worlds:
         """The worlds that it is for."""
-        results = [self._run([top], self.raw) for top in self._tops.all]
-        return Worlds(self.repository, self._tops.all, results)
+        return Worlds(self.repository, self._tops.all, self._by_top)
+
+    @cached_property
+    def _by_top(self) -> Sequence[Work]:
+        """What comes out of each top alone."""
+        return [self._run([top], self.raw) for top in self._tops.all]
 
     def _path_of(self, resource: Resource) -> str:
         return self.repository.path_of(resource.origin.source)
@@ -93,7 +97,7 @@ class TreeInput:
     @cached_property
     def _reached(self) -> frozenset[str]:
         """The files that anything applies, in whatever world."""
-        return frozenset(self._run(self._tops.all, self.raw).files)
+        return frozenset(path for work in self._by_top for path in work.files)
 
     def applied(self, world: str, renderer: Renderer | None) -> AppliedWorld:
         """Return the objects of a world, or of all of them together. Raises UsageError for an unknown world."""

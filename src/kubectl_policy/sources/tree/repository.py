@@ -12,7 +12,6 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.sources.files.input_files import InputFile, is_manifest
-from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.tree.kustomization import NAMES, read_kustomization
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
@@ -56,8 +55,7 @@ class Repository:
         self.reading, self._text_of = reading, files.text_of
         self.inputs: dict[str, InputFile] = {}
         for file in files.files:
-            path = None if file.problem or file.path == STDIN else tree.path_of(file.path)
-            if path is not None:
+            if path := "" if file.problem else self.path_of(file.path):
                 self.inputs.setdefault(path, file)
         self._objects = grouped_by(reading.objects, lambda resource: resource.origin.source)
         self._folders = {folder for path in self.inputs for folder in ancestors(path)}
@@ -98,6 +96,7 @@ class Repository:
         inside = posixpath.relpath(f"/{folder}", f"/{self._named}")
         return "" if inside == "." else folder.strip("/") if inside.startswith("..") else inside
 
+    @cached_method
     def path_of(self, source: str) -> str:
         """Return the path of a file by its name in messages; "" of standard input."""
         return self.tree.path_of(source) or ""
@@ -218,14 +217,21 @@ class Repository:
         It is the outermost folder of the repository around the file in which there is such a path: repositories lie in
         others. Where there is no repository, it may also lie around the folder that was named.
         """
+        return self._base_of(posixpath.dirname(file), path)
+
+    @cached_method
+    def _base_of(self, around: str, path: str) -> str | None:
         if posixpath.normpath(path).partition("/")[0] == "..":
             return None
-        outermost = self.tree.root_of(file)
-        folders = [folder for folder in reversed(ancestors(file)) if is_in(folder, outermost)]
-        folders += filter(None, ancestors(outermost)[:_MAX_OUTER_FOLDERS])
-        return next(
-            (folder for folder in folders if self.kind(posixpath.join(folder, path).rstrip("/")) == "folder"), None
-        )
+        targets = ((base, posixpath.join(base, path).rstrip("/")) for base in self._bases_of(around))
+        return next((base for base, target in targets if self.kind(target) == "folder"), None)
+
+    @cached_method
+    def _bases_of(self, folder: str) -> Sequence[str]:
+        """Return the folders in which the repository around a folder may begin, the most likely first."""
+        outermost = self.tree.root_of(f"{folder}/file")
+        inside = [around for around in reversed((folder, *ancestors(folder))) if is_in(around, outermost)]
+        return [*inside, *filter(None, ancestors(outermost)[:_MAX_OUTER_FOLDERS])]
 
 
 def ancestors(path: str) -> tuple[str, ...]:
