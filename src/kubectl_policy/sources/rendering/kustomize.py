@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at
 from kubectl_policy.sources.mentions import texts_in
 from kubectl_policy.sources.rendering.inputs import Inputs
 from kubectl_policy.sources.rendering.installed import find_program
@@ -79,7 +79,7 @@ class Kustomize(Struct, frozen=True, kw_only=True):
                     # Kustomize says best what is wrong with it.
                     inputs.copy_file(repository.kustomization_file(path))
             for chart in mappings_at(local, "helmCharts"):
-                inputs.copy_folder(_chart_folder(kustomization, chart))
+                inputs.copy_folder(kustomization.chart_folder(chart))
         if file := repository.kustomization_file(build.folder):
             inputs.copy_file(file)
         restrictor = "LoadRestrictionsNone" if build.by_flux and not escapes else "LoadRestrictionsRootOnly"
@@ -100,19 +100,10 @@ class Kustomize(Struct, frozen=True, kw_only=True):
             is_local = [not (isinstance(entry, str) and is_remote(entry) and "\n" not in entry) for entry in entries]
             if not all(is_local):
                 raw[name] = [entry for entry, is_here in zip(entries, is_local, strict=True) if is_here]
-        charts = [chart for chart in kustomization.charts if self.has_chart(kustomization, chart, repository)]
+        charts = [chart for chart in kustomization.charts if repository.is_chart(kustomization.chart_folder(chart))]
         for name in ("helmCharts", "helmChartInflationGenerator", *([] if charts else ["helmGlobals"])):
             raw.pop(name, None)
-        return {**raw, "helmCharts": [dict(chart) for chart in charts]} if charts else raw
-
-    def has_chart(self, kustomization: Kustomization, chart: Json, repository: Repository) -> bool:
-        """Whether a chart of a kustomization can be rendered: it is here, and so is Helm."""
-        return bool(self.helm) and repository.is_chart(_chart_folder(kustomization, chart))
-
-
-def _chart_folder(kustomization: Kustomization, chart: Json) -> str:
-    home = text_at(kustomization.raw, "helmGlobals.chartHome", "charts")
-    return within(kustomization.folder, posixpath.join(home, text_at(chart, "name")))
+        return {**raw, "helmCharts": [dict(chart) for chart in charts]} if charts and self.helm else raw
 
 
 def is_plain(kustomizations: Sequence[Kustomization]) -> bool:

@@ -197,6 +197,8 @@ class RenderedBuilder:
             objects=objects,
             files=raw.files,
             is_rendered=True,
+            # Without Helm, no chart in it was rendered.
+            creators=() if self._helm else [gap for gap in raw.creators if not gap.kind],
             unfetched=raw.unfetched,
             gaps=reading.gaps,
             diagnostics=reading.diagnostics,

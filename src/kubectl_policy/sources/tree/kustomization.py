@@ -85,6 +85,11 @@ class Kustomization(Struct, frozen=True, kw_only=True):
         """The fields by which it makes objects of its own."""
         return tuple(name for name in (*_GENERATORS, "generators", "helmCharts") if self.raw.get(name))
 
+    def chart_folder(self, chart: Mapping[str, Json]) -> str:
+        """Return the folder where one of its charts would be, if it is not fetched."""
+        home = text_at(self.raw, "helmGlobals.chartHome", "charts")
+        return within(self.folder, posixpath.join(home, text_at(chart, "name")))
+
 
 def is_remote(reference: str) -> bool:
     """Whether an entry of `resources` is fetched from elsewhere."""
@@ -195,13 +200,10 @@ def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
         for path in [*files, *strings_at(generator, "envs"), text_at(generator, "env")]:
             if path:
                 yield within(folder, path), "file of a generator"
-    home = text_at(raw, "helmGlobals.chartHome", "charts")
     for chart in mappings_at(raw, "helmCharts"):
         for path in [text_at(chart, "valuesFile"), *strings_at(chart, "additionalValuesFiles")]:
             if path:
                 yield within(folder, path), "Helm values"
-        if text_at(chart, "name"):
-            yield within(folder, posixpath.join(home, text_at(chart, "name"))), "Helm chart"
 
 
 def _is_path(reference: str) -> bool:

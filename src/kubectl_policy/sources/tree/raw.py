@@ -9,21 +9,18 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap
-from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.kind_roles import NAMESPACE
-from kubectl_policy.sources.mentions import mentions_of, words_in
-from kubectl_policy.sources.tree import DELIVERING
+from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.sources.mentions import words_in
 from kubectl_policy.sources.tree.applications import FETCHED, TEMPLATE
 from kubectl_policy.sources.tree.kustomization import extend, read_kustomization, within
-from kubectl_policy.sources.tree.labels import NEVER_RENAMED, with_labels
+from kubectl_policy.sources.tree.levels import Level, PassingObject
 from kubectl_policy.sources.tree.roots import Build, Doubt, Files, NotRendered, Release, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Diagnostic, GroupKind, Json, Origin, Resource
+    from kubectl_policy.model import Diagnostic, Json, Resource
     from kubectl_policy.sources.tree.kustomization import Kustomization
-    from kubectl_policy.sources.tree.patches import Patch, Target
     from kubectl_policy.sources.tree.repository import Contents, Repository, Values
     from kubectl_policy.sources.tree.roots import Root
 
@@ -31,33 +28,6 @@ RENDER: Final = "--render"
 # More steps no build takes that somebody means.
 _MAX_STEPS: Final = 100_000
 _GENERATORS: Final = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
-# Fields of a configuration of Kustomize: where it puts names, namespaces, labels and annotations in objects.
-_CONFIGURATION_FIELDS: Final = (
-    "namePrefix",
-    "nameSuffix",
-    "namespace",
-    "commonLabels",
-    "labels",
-    "templateLabels",
-    "commonAnnotations",
-)
-# Fields of a Kustomization of Flux that say nothing of the objects that it applies (kustomize.toolkit.fluxcd.io/v1).
-_HARMLESS: Final = frozenset(
-    {
-        "decryption",
-        "deletionPolicy",
-        "dependsOn",
-        "force",
-        "healthCheckExprs",
-        "healthChecks",
-        "interval",
-        "prune",
-        "retryInterval",
-        "serviceAccountName",
-        "timeout",
-        "wait",
-    }
-)
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -77,47 +47,6 @@ class Made(Struct, frozen=True, kw_only=True):
     """The gaps of objects that only something elsewhere holds."""
     gaps: Sequence[Gap] = ()
     diagnostics: Sequence[Diagnostic] = ()
-
-
-class _Object:
-    """Object on its way through kustomizations."""
-
-    def __init__(self, resource: Resource) -> None:
-        self.resource = resource
-        self.names = [resource.ref.name]
-        # For Kustomize, an object without a namespace is in this one.
-        self.namespaces = [resource.ref.namespace or "default"]
-        self.doubts: dict[Doubt, None] = {}
-
-    def rename(self, name: str) -> None:
-        """Give it another name."""
-        self.names.append(name)
-        self.resource = replace(self.resource, ref=replace(self.resource.ref, name=name))
-
-    def move(self, namespace: str, origin: Origin) -> None:
-        """Put it into a namespace, if it lives in one; a Namespace is called so."""
-        self.namespaces.append(namespace)
-        if self.resource.ref.group_kind == NAMESPACE:
-            self.rename(namespace)
-        ref = replace(self.resource.ref, namespace=namespace)
-        changed = origin if ref != self.resource.ref else self.resource.namespace_from
-        self.resource = replace(self.resource, ref=ref, namespace_from=changed)
-
-
-class _Level:
-    """Kustomization on the way through a build, with the objects below it, and the gaps of others."""
-
-    def __init__(self, kustomization: Kustomization, outer: _Level | None = None) -> None:
-        """Start without objects, or with those of an outer level that includes it as a component."""
-        self.kustomization, self.is_component = kustomization, outer is not None
-        self.objects: list[_Object] = outer.objects if outer else []
-        self.creators: list[Gap] = outer.creators if outer else []
-        self.unfetched: list[Gap] = outer.unfetched if outer else []
-        # With the names of their files; they count for what is further out as well.
-        self.configurations: list[tuple[Json, str]] = outer.configurations if outer else []
-        resources = [(path, False) for path in kustomization.resources]
-        self.unvisited = [*resources, *((path, True) for path in kustomization.components)]
-        self.unvisited.reverse()
 
 
 class RawBuilder:
@@ -174,13 +103,13 @@ class RawBuilder:
         """Return the kustomizations of a build, the outermost last."""
         return [level.kustomization for level, path in self._walk(build) if not path]
 
-    def _walk(self, build: Build) -> Iterator[tuple[_Level, str]]:
+    def _walk(self, build: Build) -> Iterator[tuple[Level, str]]:
         """Yield the levels of a build with the files that they take in, and then without one, from the inside out.
 
         A component is part of the level that includes it. What is there twice, Kustomize refuses; here it counts once.
         """
         top = self._kustomization_of(build)
-        levels = [_Level(top)] if top else []
+        levels = [Level(top)] if top else []
         seen = {build.folder}
         for _ in range(_MAX_STEPS):
             if not levels:
@@ -200,10 +129,10 @@ class RawBuilder:
             inner = self.repository.kustomization(path) if kind == "folder" else None
             if inner and is_component:
                 # A component may be part of several levels.
-                levels.append(_Level(inner, level))
+                levels.append(Level(inner, level))
             elif inner and path not in seen:
                 seen.add(path)
-                levels.append(_Level(inner))
+                levels.append(Level(inner))
             elif kind == "file" and not is_component:
                 yield level, path
             elif not inner:
@@ -224,22 +153,22 @@ class RawBuilder:
         diagnostics: list[Diagnostic] = []
         gaps: list[Gap] = []
         generated: dict[str, Mapping[str, Json]] = {}
-        outermost: _Level | None = None
+        outermost: Level | None = None
         for level, path in self._walk(build):
             if path:
                 contents = self.repository.objects(path, values, kustomized=True)
-                level.objects += map(_Object, contents.objects)
+                level.objects += map(PassingObject, contents.objects)
                 gaps += contents.gaps
                 diagnostics += contents.diagnostics
             else:
                 generated |= self._generated(level.kustomization)
-                self._change(level)
+                self._add_gaps(level)
+                level.change(self.repository)
                 outermost = level
         if outermost is None:
             return Made()
-        objects = [(_with_metadata(entry.resource), tuple(entry.doubts)) for entry in outermost.objects]
         return Made(
-            objects=objects,
+            objects=[entry.result for entry in outermost.objects],
             files=self.files(build),
             creators=outermost.creators,
             unfetched=outermost.unfetched,
@@ -248,59 +177,13 @@ class RawBuilder:
             diagnostics=diagnostics,
         )
 
-    def _change(self, level: _Level) -> None:
-        """Change the objects of a level as its kustomization does, and note what it may do besides."""
-        kustomization = level.kustomization
-        level.creators += self._creators(kustomization)
-        level.unfetched += self._unfetched(kustomization)
-        if namespace := kustomization.namespace:
+    def _add_gaps(self, level: Level) -> None:
+        """Note what a kustomization adds to the objects in its files, in the namespace that it sets."""
+        level.creators += self._creators(level.kustomization)
+        level.unfetched += self._unfetched(level.kustomization)
+        if namespace := level.kustomization.namespace:
             for gaps in (level.creators, level.unfetched):
                 gaps[:] = [replace(gap, namespace=namespace) for gap in gaps]
-        patches = self._patches_by_kind(kustomization)
-        level.configurations += [
-            (value, self.repository.source_of(path))
-            for path, role in kustomization.serving.items()
-            if role == "configuration of Kustomize"
-            for value in self.repository.values(path) or ()
-        ]
-        for entry in level.objects:
-            # An object that was read from a cluster is where it is.
-            if text_at(entry.resource.raw, "metadata.uid"):
-                continue
-            kind = entry.resource.ref.group_kind
-            targets = (*patches.get(kind.kind, ()), *patches.get("", ()))
-            _apply(entry, ((patch, target) for patch, target in targets if not patch.replaces), kustomization)
-            if kustomization.namespace:
-                entry.move(kustomization.namespace, kustomization.namespace_from or kustomization.origin)
-            prefix, suffix = kustomization.name_prefix, kustomization.name_suffix
-            if (prefix or suffix) and kind not in NEVER_RENAMED:
-                entry.rename(f"{prefix}{entry.resource.ref.name}{suffix}")
-            _apply(entry, ((patch, target) for patch, target in targets if patch.replaces), kustomization)
-            if kustomization.labels or kustomization.annotations:
-                entry.resource = replace(entry.resource, raw=with_labels(entry.resource, kustomization))
-            if kustomization.raw.get("transformers"):
-                reason = f"changed by transformers of {kustomization.origin.source}"
-                doubt = Doubt(reason=reason, origin=kustomization.origin, mentions=None, moves=True)
-                entry.doubts[doubt] = None
-            for configuration, source in level.configurations:
-                renames = bool(kustomization.generates) or len(entry.names) > 1
-                if not _refers_to_nothing(kind) and _configures(configuration, kind.kind, renames=renames):
-                    named = words_in([dict(entry.resource.raw)])
-                    mentions = frozenset(prefix + mention + suffix for mention in named)
-                    doubt = Doubt(reason=f"changed by {source}", origin=kustomization.origin, mentions=mentions)
-                    entry.doubts[doubt] = None
-
-    def _patches_by_kind(self, kustomization: Kustomization) -> dict[str, list[tuple[Patch, Target]]]:
-        """Return patches by the kind that they name alone; those of several kinds, or any, by an empty one."""
-        by_kind: dict[str, list[tuple[Patch, Target]]] = {}
-        for declared in kustomization.patches:
-            path, patch = declared.file, declared
-            if path:
-                patch = declared.read(self.repository.values(path), self.repository.source_of(path))
-            for target in patch.targets:
-                kind = target.kind if target.exact or target.kind.isalnum() else ""
-                by_kind.setdefault(kind, []).append((patch, target))
-        return by_kind
 
     def _generated(self, kustomization: Kustomization) -> Iterator[tuple[str, Mapping[str, Json]]]:
         """Yield the ConfigMaps that are generated of files alone, with their data."""
@@ -322,20 +205,27 @@ class RawBuilder:
                     namespace = text_at(generator, "namespace") or kustomization.namespace
                     reason = f"a generator of {origin.source} makes it"
                     yield Gap(kind, namespace, reason, origin, name, RENDER, frozenset())
+        yield from self._charts(kustomization, here=True)
         if kustomization.raw.get("generators"):
             yield Gap("", "", f"generators of {origin.source} may create objects", origin, "", RENDER)
 
     def _unfetched(self, kustomization: Kustomization) -> Iterator[Gap]:
         """Yield the gaps of objects that a kustomization takes from elsewhere."""
-        origin = kustomization.origin
         for reference in kustomization.remote:
             yield _missing(kustomization, reference)
+        yield from self._charts(kustomization, here=False)
+
+    def _charts(self, kustomization: Kustomization, *, here: bool) -> Iterator[Gap]:
+        """Yield the gaps of the charts of a kustomization that are here, or of those that are not."""
+        origin, remedy = kustomization.origin, RENDER if here else TEMPLATE
         for chart in kustomization.charts:
+            if self.repository.is_chart(kustomization.chart_folder(chart)) is not here:
+                continue
             files = [text_at(chart, "valuesFile"), *strings_at(chart, "additionalValuesFiles")]
             texts = [self.repository.text(within(kustomization.folder, file)) for file in files if file]
             mentions = words_in([chart, *texts]) if all(texts) else None
             reason = f"{origin.source} may create objects of chart {text_at(chart, 'name')}"
-            yield Gap("", text_at(chart, "namespace"), reason, origin, "", TEMPLATE, mentions)
+            yield Gap("", text_at(chart, "namespace"), reason, origin, "", remedy, mentions)
 
 
 def gap_of_root(root: Root, reason: str, remedy: str, texts: Sequence[Json] = ()) -> Gap:
@@ -357,55 +247,3 @@ def _missing(kustomization: Kustomization, reference: str) -> Gap:
     origin = kustomization.origin
     reason = f"{origin.source} takes in {reference}, which is not here and may create objects"
     return Gap("", kustomization.namespace, reason, origin, "", FETCHED, words_in([reference]))
-
-
-def _apply(entry: _Object, targets: Iterable[tuple[Patch, Target]], kustomization: Kustomization) -> None:
-    """Apply the patches of a kustomization that may mean an object."""
-    ref, labels = entry.resource.ref, labels_of(entry.resource.raw)
-    namespaces = [*entry.namespaces, *filter(None, (kustomization.namespace,))]
-    for patch, target in targets:
-        if any(target.may_be(ref.group_kind, name, namespaces, labels) for name in entry.names):
-            _patch(entry, patch)
-
-
-def _patch(entry: _Object, patch: Patch) -> None:
-    """Apply a patch to an object that delivers others; any other object is in doubt."""
-    kind = entry.resource.ref.group_kind
-    if kind in DELIVERING:
-        patched = patch.applied_to(entry.resource.raw)
-        if patched is not None:
-            entry.resource = replace(entry.resource, raw=patched)
-            return
-        if not patch.fields - _HARMLESS:
-            return
-    entry.doubts[
-        Doubt(
-            reason=f"changed by {patch.origin.source}",
-            origin=patch.origin,
-            mentions=frozenset() if _refers_to_nothing(kind) else patch.mentions,
-            moves=patch.moves,
-            fields=patch.fields,
-        )
-    ] = None
-
-
-def _configures(configuration: Json, kind: str, *, renames: bool) -> bool:
-    """Whether a configuration of Kustomize says of a kind where to put names that change, or labels."""
-    specs = [spec for field in _CONFIGURATION_FIELDS for spec in mappings_at(configuration, field)]
-    for reference in mappings_at(configuration, "nameReference") if renames else ():
-        specs += mappings_at(reference, "fieldSpecs")
-    return any(text_at(spec, "kind") in {"", kind} for spec in specs)
-
-
-def _with_metadata(resource: Resource) -> Resource:
-    """Return an object whose metadata say the name and the namespace that it has come to."""
-    metadata = mapping_at(resource.raw, "metadata")
-    changed: dict[str, Json] = {**metadata, "name": resource.ref.name}
-    if metadata.get("namespace"):
-        changed["namespace"] = resource.ref.namespace
-    return resource if changed == metadata else replace(resource, raw={**resource.raw, "metadata": changed})
-
-
-def _refers_to_nothing(group_kind: GroupKind) -> bool:
-    """Whether objects of a kind are about no others that answers are about: those of Kubernetes, and of deliveries."""
-    return group_kind in DELIVERING or mentions_of(group_kind, None) == frozenset()
