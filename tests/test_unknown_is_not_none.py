@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model.kind_roles import GATEWAY_API, HIERARCHY
+from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.policy_rows import policy_row
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
 from tests import build
@@ -130,11 +135,19 @@ PARTS: Final = sorted({(found.ref.kind, found.ref.namespace) for found in WORLD}
 UNREAD: Final = [*(unread for size in range(4) for unread in combinations(PARTS, size)), tuple(PARTS)]
 
 
-def analysed(unread: tuple[tuple[str, str], ...], *, complete: bool) -> Analysis:
-    """The world without some of its parts; in a complete one it is known that they could not be read."""
+# Manifests may not be all; or a cluster did not give out the parts; or the user says that they exist, and no more.
+Absence: TypeAlias = Literal["open world", "gaps", "assumed"]
+ABSENCES: Final = get_args(Absence)
+
+
+def analysed(unread: tuple[tuple[str, str], ...], absence: Absence) -> Analysis:
+    """The world without some of its parts, of which nothing is known but that they may exist."""
     read = [found for found in WORLD if (found.ref.kind, found.ref.namespace) not in unread]
-    gaps = [Gap(kind, namespace, "forbidden") for kind, namespace in unread] if complete else []
-    return analyze(build.snapshot(*read, *POLICIES, complete=complete, gaps=gaps), profiles=PROFILES)
+    gaps = [Gap(kind, namespace, "forbidden") for kind, namespace in unread] if absence == "gaps" else []
+    state = build.snapshot(*read, *POLICIES, complete=absence != "open world", gaps=gaps)
+    if absence == "assumed":
+        state = replace(state, assumed=tuple(AssumedObjects(kind.lower(), namespace) for kind, namespace in unread))
+    return analyze(state, profiles=PROFILES)
 
 
 def claims(analysis: Analysis) -> Iterator[str]:
@@ -159,17 +172,40 @@ def _refusals(analysis: Analysis, obj: ObjectRef) -> Iterator[str]:
 
 def test_nothing_fails_where_everything_was_read() -> None:
     """So that whatever fails else fails for want of something."""
-    analysis = analysed((), complete=True)
+    analysis = analysed((), "gaps")
     assert list(claims(analysis)) == []
     assert {found.state for each in analysis.attachments.values() for found in each} == {"attached"}
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("complete", [True, False], ids=["gaps", "open world"])
-def test_nothing_fails_for_what_was_not_read(*, complete: bool) -> None:
+@pytest.mark.parametrize("absence", ABSENCES)
+def test_nothing_fails_for_what_was_not_read(absence: Absence) -> None:
     """Any three kinds, each in a namespace, or all of them."""
-    found = {unread: said for unread in UNREAD if (said := list(claims(analysed(unread, complete=complete))))}
+    found = {unread: said for unread in UNREAD if (said := list(claims(analysed(unread, absence))))}
     assert found == {}
+
+
+def effects(analysis: Analysis) -> Iterator[tuple[str, object]]:
+    """Everything that is said without a blind spot of what affects an object, and of what becomes of a policy."""
+    for obj in (found.ref for found in WORLD if found.ref.group_kind in HIERARCHY):
+        with suppress(NotFoundError):
+            described = describe(analysis, NodeRef(obj))
+            yield from [(str(obj), described.policies)] if described.complete else []
+    for policy in analysis.policies:
+        row = policy_row(analysis, policy)
+        if row.complete and row.enforcement.state != "Unknown":
+            yield str(policy.ref), (row.enforcement.state, {node.object for node in row.affected or ()})
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("absence", ABSENCES)
+def test_no_effect_is_denied_for_what_was_not_read(absence: Absence) -> None:
+    """Of one kind in a namespace, or of all."""
+    everything = dict(effects(analysed((), "gaps")))
+    assert len(everything) == len(POLICIES) + sum(found.ref.group_kind in HIERARCHY for found in WORLD)
+    for unread in (*((part,) for part in PARTS), tuple(PARTS)):
+        known = dict(effects(analysed(unread, absence)))
+        assert known == {subject: everything[subject] for subject in known}, unread
 
 
 @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ListenerSet", "Secret", "Settings", "Store"])

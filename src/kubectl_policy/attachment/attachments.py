@@ -250,9 +250,13 @@ class PossibleAttachments:
         )
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
-        """Return the attachments to an object that was read, or to a section of it, that may be others."""
-        attachments = self._known.to(obj) if self._index.get(obj) else ()
-        return [attachment for attachment in attachments if _is_undecided(attachment)]
+        """Return the attachments to an object that exists, or to a section of it, that may be others.
+
+        Of an object that was not read, that is known where another policy is attached to it.
+        """
+        attachments = self._known.to(obj)
+        exists = self._index.get(obj) or any(attachment.state == "attached" for attachment in attachments)
+        return [attachment for attachment in attachments if _is_undecided(attachment)] if exists else []
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """Return the attachments that may have an object as their target, and are not known to."""

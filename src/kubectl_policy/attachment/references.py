@@ -254,17 +254,16 @@ class FollowedReference(Struct, frozen=True):
     def _section_failure(self, target: NodeRef) -> NotAttached:
         ref, names = target.object, self._names_of_sections(target.object)
         sections = [names.get(section, section) for section in self.topology.sections(ref)]
-        presence = self.topology.index.presence(ref)
-        if presence == "unknown":
-            why = self.topology.index.absence.reason(ref)
-            message = f"whether {ref} has a section {target.section} is unknown: it {why}"
+        index = self.topology.index
+        if index.is_content_unknown(ref):
+            message = f"whether {ref} has a section {target.section} is unknown: it {index.absence.reason(ref)}"
             return NotAttached("target unknown", message)
         if not sections and not self.topology.relations.has_known_sections(ref.group_kind):
             why = self.topology.sections_phrase(ref)
             message = f"whether {ref} has a section {target.section} is unknown: {why}"
             return NotAttached("target unknown", message)
         known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-        known = known if presence == "present" else "it does not exist"
+        known = known if index.presence(ref) == "present" else "it does not exist"
         return NotAttached("section missing", f"{ref} has no section {target.section}; {known}")
 
     def _names_of_sections(self, ref: ObjectRef) -> dict[str, str]:
@@ -326,4 +325,5 @@ def why_absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -
 def may_have_unread(index: Index, kinds: Collection[GroupKind]) -> bool:
     """Whether there may be objects of some kinds, in any namespace, that were not read."""
     names = {"", *(kind.kind for kind in kinds)}
-    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)
+    is_hidden = any(gap.kind in names for gap in index.snapshot.gaps)
+    return not index.snapshot.complete or is_hidden or any(map(index.is_any_assumed, kinds))

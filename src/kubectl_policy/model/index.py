@@ -235,22 +235,37 @@ class Index:
             return "missing"
         if self.world.has(ref) or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
-        if self.snapshot.assumed and self.is_assumed(ref):
+        if self.is_assumed(ref):
             return "present"
         is_listed = self.snapshot.complete or (ref.group_kind, ref.namespace) in self.snapshot.listed
         return "missing" if is_listed and not self._may_be_there(ref) else "unknown"
 
     def is_assumed(self, ref: ObjectRef) -> bool:
         """Whether an object that was not read is taken to exist, because somebody says so."""
-        if not ref.name or self.world.has(ref):
+        if not (self.snapshot.assumed and ref.name) or ref in self.snapshot.gone or self.world.has(ref):
             return False
-        kind = ref.group_kind
-        known = self.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
-        names = {known.singular, known.plural, *known.short_names}
-        assumed = any(assumption.covers(ref, names) for assumption in self.snapshot.assumed)
+        assumed = self._is_covered(ref)
         if assumed:
             self._taken[ref] = None
         return assumed
+
+    def is_any_assumed(self, kind: GroupKind, namespace: str = "") -> bool:
+        """Whether somebody says that objects of a kind exist that were not read: in a namespace, or anywhere."""
+        return bool(self.snapshot.assumed) and self._is_covered(ObjectRef(kind, namespace, ""))
+
+    def _is_covered(self, ref: ObjectRef) -> bool:
+        """Whether an object, or any in a namespace, is among those that somebody says are there."""
+        kind = ref.group_kind
+        known = self.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
+        names = {known.singular, known.plural, *known.short_names}
+        return any(assumption.covers(ref, names) for assumption in self.snapshot.assumed)
+
+    def is_content_unknown(self, ref: ObjectRef) -> bool:
+        """Whether an object exists, or may, and nothing of its content is known, as it was not read.
+
+        Whoever says that an object exists does not say which class it has, which labels or which listeners.
+        """
+        return not self.world.has(ref) and self.presence(ref) != "missing"
 
     @property
     def assumed_refs(self) -> tuple[ObjectRef, ...]:
@@ -260,6 +275,8 @@ class Index:
     def _may_be_there(self, ref: ObjectRef) -> bool:
         """Whether an object that is not in the input, although that is complete, may exist all the same."""
         if is_unknown(ref.name) or is_unknown(ref.namespace) or self.candidates.of(ref):
+            return True
+        if not ref.name and self.is_any_assumed(ref.group_kind, ref.namespace):
             return True
         unknown_namespaces = self.candidates.unknown_namespaces if ref.group_kind == NAMESPACE else ()
         if any(may_equal(name, ref.name) for name in unknown_namespaces):

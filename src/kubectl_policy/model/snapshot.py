@@ -203,8 +203,13 @@ class AssumedObjects(Struct, frozen=True):
         return cls(kind.lower(), rest[0] if rest[1:] else "", rest[-1] if rest else "")
 
     def covers(self, ref: ObjectRef, names: Collection[str]) -> bool:
-        """Whether an object is among them; `names` are those of its kind, in lower case and without a group."""
-        if self.name not in {"", ref.name} or self.namespace not in {"", ref.namespace}:
+        """Whether an object is among them; `names` are those of its kind, in lower case and without a group.
+
+        A reference without a name stands for any object in its namespace; without both, for any object of the kind.
+        """
+        is_named = not ref.name or self.name in {"", ref.name}
+        is_inside = not (ref.name or ref.namespace) or self.namespace in {"", ref.namespace}
+        if not (is_named and is_inside):
             return False
         name, _, group = self.kind.partition(".")
         return name in names and group in {"", ref.group_kind.group}

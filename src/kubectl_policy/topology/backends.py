@@ -105,7 +105,12 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
 def _port_problem(
     index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef, ports_there: Iterable[Port]
 ) -> Problem | None:
-    """Return the problem with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
+    """Return the problem with the port, "required when the referent is a Kubernetes Service" (BackendRef).
+
+    A Service that is only assumed to exist may have any port, with any protocol.
+    """
+    if ref.port is not None and index.is_content_unknown(ref.object):
+        return None
     if not node.section and ref.port is not None and any(may_be_port(port, ref.port) for port in ports_there):
         return Problem(message=f"which port of {ref.object} {ref.port} is cannot be known yet", certain=False)
     if not node.section:

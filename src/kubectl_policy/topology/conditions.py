@@ -80,7 +80,7 @@ def delegated_conditions(topology: Topology, route: ObjectRef, parent: ObjectRef
         for binding in topology.bindings(route)
         if binding.parent == parent and binding.state == "unknown"
     ]
-    if not doubts and topology.index.presence(parent) == "unknown":
+    if not doubts and topology.index.is_content_unknown(parent):
         doubts = [topology.index.absence.message(parent)]
     if doubts:
         return unknown_condition("Accepted", doubts[0]), _route_resolved(topology.backends(route))
@@ -206,9 +206,9 @@ def _policy_accepted(
     topology: Topology, policy: Resource, targets: list[NodeRef], problems: tuple[Problem | None, ...]
 ) -> Condition:
     for target in targets:
-        presence = topology.index.presence(target.object)
-        lacks = presence == "present" and target.section and target.section not in topology.sections(target.object)
-        if presence == "missing" or lacks:
+        is_read = topology.index.world.has(target.object)
+        lacks = is_read and target.section and target.section not in topology.sections(target.object)
+        if lacks or topology.index.presence(target.object) == "missing":
             return Condition("Accepted", "False", "TargetNotFound", f"{target} does not exist")
     for rival in topology.index.of_kind(BACKEND_TLS_POLICY):
         if rival.seniority < policy.seniority:

@@ -27,6 +27,8 @@ def is_managed(topology: Topology, obj: ObjectRef, controllers: Collection[str])
     if not controllers:
         return True
     if obj.group_kind in ROUTES:
+        if topology.index.is_content_unknown(obj):
+            return None
         routes, delegations = topology.relations.delegating_routes(obj), topology.relations.delegations
         parents = [
             parent
@@ -88,7 +90,7 @@ def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: Required
     ):
         return ()
     deciding = (*_holders(topology, gateway), *named)
-    return tuple(ref for ref in deciding if topology.index.presence(ref) == "unknown")
+    return tuple(filter(topology.index.is_content_unknown, deciding))
 
 
 def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:

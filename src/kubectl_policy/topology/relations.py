@@ -191,7 +191,9 @@ class Relations:
         return not (self._may_be_attached(route) or route in self._routes_below_attached)
 
     def _may_be_attached(self, route: ObjectRef) -> bool:
-        """Whether a route may be attached to something itself, as far as is known."""
+        """Whether a route may be attached to something itself, as far as is known: one that is only assumed may be."""
+        if self.index.is_assumed(route):
+            return True
         return any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
 
     @cached_property

@@ -239,13 +239,13 @@ def backend_no_endpoints(world: LintWorld) -> Iterator[Finding]:
     Source: HTTPRouteRule.BackendRefs, "a Service that has no ready endpoints" (Gateway API,
     apis/v1/httproute_types.go).
     """
-    without = _without_endpoints(world)
+    without = {service for service in _without_endpoints(world) if world.index.get(service)}
     for route in world.routes if without else ():
         for backend in world.relations.backends(route.ref):
             service = backend.ref.object
             if service in without and backend.state == "resolved" and backend.ref.forwards and backend.ref.weight:
                 message = f"no endpoint of {service} is ready{lost_with(world.topology, route.ref, backend, '503')}"
-                related = (world.related(service),) if world.index.get(service) else ()
+                related = (world.related(service),)
                 yield Finding(subject=route.ref, field=backend.ref.field, message=message, related=related)
 
 

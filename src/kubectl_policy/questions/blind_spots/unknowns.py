@@ -126,7 +126,7 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             yield BlindSpot(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
         elif (
             target.section
-            and analysis.index.presence(target.object) == "present"
+            and analysis.index.get(target.object)
             and not analysis.topology.relations.has_known_sections(target.object.group_kind)
         ):
             section = f"section {target.section} of {target.object}"
@@ -156,7 +156,7 @@ def unknown_conditions(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path
     for kind, path in kinds:
         controllers, enabling = analysis.registry.profile(kind).controllers, analysis.registry.profile(kind).enabled_by
         for node in path if controllers else ():
-            if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
+            if node.object.group_kind == GATEWAY_CLASS and analysis.index.is_content_unknown(node.object):
                 classes.setdefault((node.object, controllers), set()).add(kind.kind)
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
         if enabling and gateway:
@@ -202,8 +202,11 @@ def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iter
 
 
 def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
-    """The parents of routes, among some objects, of which it is not known whether they take them."""
+    """The parents of routes, among some objects, of which it is not known whether they take them, or which they are."""
     for obj in objects:
+        if obj.group_kind in ROUTES and analysis.index.is_assumed(obj):
+            reason = f"it {analysis.index.absence.reason(obj)}, so its parents are not known"
+            yield _unread(analysis, obj, reason)
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
                 attaches = binding.parent.group_kind in ROUTE_PARENTS
@@ -259,7 +262,8 @@ def _any_of(names: Iterable[str]) -> str:
 
 def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[BlindSpot]:
     """The targets of a policy without effect below which nothing was read that it could have one on."""
-    if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
+    may_have_more = not analysis.snapshot.complete or any(map(analysis.index.is_any_assumed, ROUTES))
+    if enforcement.state != "NoEffect" or enforcement.outcomes or not may_have_more:
         return
     for attachment in analysis.attachments[enforcement.policy]:
         target = attachment.target if attachment.state == "attached" else None

@@ -184,10 +184,9 @@ class Delegations:
 def delegated_binding(index: Index, delegations: Iterable[Delegation], binding: Binding) -> Binding:
     """Return the binding of a route to a parent route, by the delegations to it."""
     parent = binding.parent
-    presence = index.presence(parent)
-    if presence == "missing":
+    if index.presence(parent) == "missing":
         return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
-    if presence == "unknown":
+    if index.is_content_unknown(parent):
         return replace(binding, message=index.absence.message(parent))
     of_parent = [delegation for delegation in delegations if delegation.parent.object == parent]
     if any(delegation.is_accepted for delegation in of_parent):

@@ -195,10 +195,9 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
 
 def _attachment_refusal(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
     """Return the condition of a ListenerSet that its Gateway does not accept; None if it does."""
-    presence = gateways.index.presence(gateway)
-    if presence == "missing":
+    if gateways.index.presence(gateway) == "missing":
         return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
-    if presence == "unknown":
+    if gateways.index.is_content_unknown(gateway):
         return unknown_condition("Accepted", gateways.index.absence.message(gateway))
     admitted = gateways.admits(gateway, listener_set)
     if admitted is None:

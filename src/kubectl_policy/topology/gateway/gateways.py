@@ -85,9 +85,8 @@ class Gateways:
 
         GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
         """
-        presence = self.index.presence(obj)
-        if presence != "present":
-            return None if presence == "unknown" else ""
+        if not self.index.world.has(obj):
+            return "" if self.index.presence(obj) == "missing" else None
         if obj.group_kind == GATEWAY_CLASS:
             controller = text_at(self.index.defaulted(obj), "spec.controllerName")
             return None if is_unfilled(controller) else controller
@@ -140,6 +139,8 @@ class Gateways:
 
     def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
         """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
+        if self.index.is_content_unknown(gateway):
+            return None
         raw = self.index.defaulted(gateway)
         if value_at(raw, "spec.allowedListeners.namespaces") is None:
             return False

@@ -78,14 +78,18 @@ class Handshakes:
 
     @cached_method
     def absent(self, parent: ObjectRef) -> Problem | None:
-        """Return the problem of a parent that is missing, unread or of an unknown kind; None if it is present."""
+        """Return the problem of a parent that is missing, unread or of an unknown kind; None if it is known.
+
+        Of a Gateway that is only assumed to exist, the listeners are not known; a Service is a parent as a whole.
+        """
         index = self._gateways.index
         presence = index.presence(parent)
         if parent.group_kind not in ROUTE_PARENTS:
             return unread_problem(f"it is not known how routes attach to {parent.group_kind}")
         if presence == "missing":
             return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
-        return unread_problem(index.absence.message(parent)) if presence == "unknown" else None
+        is_known = presence == "present" and (parent.group_kind in PORT_HOLDERS or index.world.has(parent))
+        return None if is_known else unread_problem(index.absence.message(parent))
 
     def terms(self, listener: Listener, kind: GroupKind, namespace: str) -> Terms:
         """Return the terms of a listener for every route of a kind in a namespace."""
@@ -131,10 +135,12 @@ class _Handshake(Struct, frozen=True):
     def _at_service(self) -> Binding:
         """Bind a parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
         parent, picked = self.parent, _selection_phrase(self.parent)
-        ports = port_names(self.gateways.index.defaulted(parent.object))
+        index = self.gateways.index
+        ports = port_names(index.defaulted(parent.object))
         picks = {name: _selects(parent, name, port) for port, name in ports.items()}
         wanted = [name for name, verdict in picks.items() if verdict]
-        if not picked:
+        # A Service that is only assumed to exist may have any port.
+        if not picked or not index.world.has(parent.object):
             return self._outcome(None)
         if wanted:
             return self._outcome(None, NodeRef(parent.object, wanted[0]))
@@ -273,7 +279,7 @@ class _ListenerTerms(Struct, frozen=True):
 
     def _admitted(self) -> bool | None:
         gateway, owner = self.listener.gateway, self.listener.node.object
-        if gateway is None or self.gateways.index.presence(gateway) != "present":
+        if gateway is None:
             return None
         return True if gateway == owner else self.gateways.admits(gateway, owner)
 
@@ -316,7 +322,7 @@ class _ListenerTerms(Struct, frozen=True):
             return unfilled_problem(message)
         if self._admitted() is True:
             return None
-        if gateway and self.gateways.index.presence(gateway) == "present":
+        if gateway and self.gateways.index.world.has(gateway):
             return _selector_problem(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
         why = self.gateways.index.absence.reason(gateway) if gateway else "is not known"
         return unread_problem(f"{gateway}, the parent of {owner}, {why}")
