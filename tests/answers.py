@@ -160,7 +160,7 @@ def _blast_radius(analysis: Analysis, policy: ObjectRef) -> Answer:
         for change in effect.fields
     ]
     facts += [
-        Fact(f"{change.policy}: {change.before}, then {change.after}", (change.policy,))
+        Fact(f"{change.policy}: {change.before}, then {change.after}", _met_by(analysis.enforcement(change.policy)))
         for change in answer.difference.enforcement
         if change.policy != policy
     ]
@@ -168,7 +168,14 @@ def _blast_radius(analysis: Analysis, policy: ObjectRef) -> Answer:
 
 
 def _enforcement(enforcement: Enforcement) -> Fact:
-    return Fact(f"is {enforcement.state}", enforcement.by)
+    return Fact(f"is {enforcement.state}", _met_by(enforcement))
+
+
+def _met_by(enforcement: Enforcement) -> tuple[ObjectRef, ...]:
+    """Return a policy, its rivals and the routes on its paths: on all of them its enforcement depends."""
+    paths = (outcome.path for outcome in enforcement.outcomes)
+    routes = {node.object for path in paths for node in path if node.object.group_kind in ROUTES}
+    return (enforcement.policy, *enforcement.by, *sorted(routes))
 
 
 def _unknown_of_policy(enforcement: Enforcement, targets: Iterable[Attachment]) -> Iterator[object]:
