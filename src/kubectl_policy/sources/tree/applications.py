@@ -17,7 +17,7 @@ from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.tree.delivery import Application, ApplicationSet, ApplicationSource
@@ -31,11 +31,14 @@ TEMPLATE: Final = "add the output of `helm template`"
 
 
 def applications_of(
-    application_set: ApplicationSet, file: str, repository: Repository, own: OwnSources
+    application_set: ApplicationSet, file: str, repository: Repository, own: OwnSources, passed_over: set[str]
 ) -> list[Application] | None:
-    """Return the Applications of an ApplicationSet in a file; None if they depend on what cannot be known here."""
+    """Return the Applications of an ApplicationSet in a file; None if they depend on what cannot be known here.
+
+    Folders that it excludes are added to those that are passed over.
+    """
     spec = mapping_at(application_set.resource.raw, "spec")
-    generators = _Generators(repository, _base_of(spec, file, repository), own)
+    generators = _Generators(repository, _base_of(spec, file, repository), own, passed_over)
     made_applications: list[Application] = []
     for generator in application_set.generators:
         parameters = generators.parameters(generator)
@@ -67,8 +70,8 @@ def _base_of(spec: Mapping[str, Json], file: str, repository: Repository) -> str
 class _Generators:
     """Generators of ApplicationSets that look into a repository."""
 
-    def __init__(self, repository: Repository, base: str, own: OwnSources) -> None:
-        self._repository, self._base, self._own = repository, base, own
+    def __init__(self, repository: Repository, base: str, own: OwnSources, passed_over: set[str]) -> None:
+        self._repository, self._base, self._own, self._passed_over = repository, base, own, passed_over
 
     def parameters(self, generator: Mapping[str, Json]) -> list[Mapping[str, Json]] | None:
         """Return the values of a generator, one mapping for each Application; None if they cannot be known here."""
@@ -107,47 +110,31 @@ class _Generators:
                 if isinstance(document, dict):
                     yield {**extra, **document, "path": path}
 
-    def _matching(self, patterns: list[Mapping[str, Json]], kind: str) -> list[str]:
+    def _matching(self, patterns: list[Mapping[str, Json]], wanted: str) -> list[str]:
         """Return folders or files that patterns match and exclusions do not, as paths from the base."""
-        excluded = [text_at(pattern, "path") for pattern in patterns if pattern.get("exclude") is True]
-        matches: dict[str, None] = {}
-        for pattern in patterns:
-            if pattern.get("exclude") is not True:
-                matches.update(dict.fromkeys(self._matches(text_at(pattern, "path").strip("/").split("/"), kind)))
-        return sorted(path for path in matches if not any(_fits(path, pattern) for pattern in excluded))
-
-    def _matches(self, parts: list[str], kind: str) -> Sequence[str]:
-        paths = [""]
-        for number, part in enumerate(parts):
-            if part == "**":
-                paths = list(dict.fromkeys(inner for path in paths for inner in self._folders_below(path)))
-                continue
-            wanted_kind = kind if number == len(parts) - 1 else "folder"
-            candidates = [
-                posixpath.join(path, name)
-                for path in paths
-                for name in self._repository.tree.names(posixpath.join(self._base, path))
-                if fnmatchcase(name, part) and not name.startswith(".")
-            ]
-            paths = [path for path in candidates if self._kind(path) == wanted_kind][:_MAX_APPLICATIONS]
-        return paths
-
-    def _folders_below(self, top: str) -> Iterator[str]:
-        folders = [top]
-        while folders:
-            folder = folders.pop()
-            yield folder
-            names = self._repository.tree.names(posixpath.join(self._base, folder))
-            inside = (posixpath.join(folder, name) for name in names if name[0] != ".")
-            folders.extend(path for path in inside if self._kind(path) == "folder")
-
-    def _kind(self, path: str) -> str:
-        return self._repository.kind(posixpath.join(self._base, path))
+        excluding, including = (
+            [text_at(pattern, "path") for pattern in patterns if (pattern.get("exclude") is True) is excludes]
+            for excludes in (True, False)
+        )
+        entries = self._repository.below(self._base) if including else ()
+        paths = [posixpath.relpath(path, self._base or ".") for path, kind in entries if kind == wanted]
+        matching = [path for path in paths if any(_fits(path, pattern) for pattern in including)]
+        excluded = {path for path in matching if any(_fits(path, pattern) for pattern in excluding)}
+        self._passed_over.update(posixpath.join(self._base, path) for path in excluded)
+        return sorted(path for path in matching if path not in excluded)[:_MAX_APPLICATIONS]
 
 
 def _fits(path: str, pattern: str) -> bool:
-    names, patterns = path.split("/"), pattern.strip("/").split("/")
-    return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))
+    """Whether a pattern of a git generator matches a path: `*` within a name, and `**` for any number of folders."""
+    return _fits_names(path.split("/"), pattern.strip("/").split("/"))
+
+
+def _fits_names(names: list[str], patterns: list[str]) -> bool:
+    if not patterns or patterns == ["**"]:
+        return bool(patterns) or not names
+    if patterns[0] == "**":
+        return any(_fits_names(names[number:], patterns[1:]) for number in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], patterns[0]) and _fits_names(names[1:], patterns[1:])
 
 
 def renderable_of(

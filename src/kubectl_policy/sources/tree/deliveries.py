@@ -33,6 +33,8 @@ class Deliveries:
     def __init__(self, repository: Repository, objects: Iterable[Resource], delivering: Iterable[Resource]) -> None:
         """Find out which sources can be this repository, by those of the deliveries that are in its files."""
         self._repository = repository
+        # Folders that an ApplicationSet excludes.
+        self.passed_over: set[str] = set()
         self.written: list[tuple[str, Delivery]] = [
             (path, delivery)
             for resource in delivering
@@ -58,7 +60,7 @@ class Deliveries:
             case Application():
                 yield from self._of_application(delivery, file)
             case ApplicationSet():
-                made_applications = applications_of(delivery, file, self._repository, self._own)
+                made_applications = applications_of(delivery, file, self._repository, self._own, self.passed_over)
                 if made_applications is None:
                     renderable = NotRendered(reason="what its generators give is not known here")
                     name = str(delivery.resource.ref)

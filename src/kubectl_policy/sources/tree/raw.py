@@ -76,7 +76,7 @@ class RawBuilder:
                 contents = [self.repository.objects(path, values) for path in files]
                 return _made_of(contents, frozenset(files))
             case Release(folder=folder):
-                chart = list(self.repository.files_below(folder, recurse=True))
+                chart = self.repository.files_below(folder, recurse=True)
                 texts = [self.repository.text(path) for path in chart]
                 creators = [gap_of_root(root, "chart not rendered", RENDER, texts)]
                 return Made(creators=creators, files=frozenset(chart))

@@ -17,7 +17,7 @@ from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, Gap, Json, Resource
     from kubectl_policy.sources.files.input_files import InputFiles
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 # So far above a folder that was named, outside of any repository, its repository may begin.
 _MAX_OUTER_FOLDERS: Final = 4
-_MAX_FOLDERS: Final = 5_000
+# More than any repository has; links may lead round in circles.
+_MAX_ENTRIES: Final = 500_000
+_MAX_DEPTH: Final = 64
 CHART: Final = "Chart.yaml"
 
 
@@ -169,22 +171,28 @@ class Repository:
         anew.read_file(self.inputs.get(path) or InputFile(source, root=posixpath.dirname(source)), lambda _: text)
         return Contents(objects=anew.objects, gaps=anew.gaps, diagnostics=anew.diagnostics)
 
-    def resources_below(self, folder: str) -> list[str]:
-        """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
-        resources: list[str] = []
+    @cached_method
+    def below(self, folder: str) -> Sequence[tuple[str, str]]:
+        """List everything in a folder and below it, but for what is hidden, with its kind."""
+        entries: list[tuple[str, str]] = []
         folders = [folder]
-        while folders and len(resources) < _MAX_FOLDERS:
+        while folders and len(entries) < _MAX_ENTRIES:
             outer = folders.pop()
             for name in self.tree.names(outer):
                 path = posixpath.join(outer, name)
                 kind = self.kind(path) if not name.startswith(".") else ""
-                if kind == "folder" and not self.kustomization_file(path):
+                entries.append((path, kind))
+                if kind == "folder" and path.count("/") - folder.count("/") < _MAX_DEPTH:
                     folders.append(path)
-                elif (kind == "folder" and self._is_no_component(path)) or (
-                    kind == "file" and name.endswith((".yaml", ".yml")) and not self._is_left_out(path)
-                ):
-                    resources.append(path)
-        return sorted(resources)
+        return entries
+
+    def resources_below(self, folder: str) -> list[str]:
+        """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
+        kustomized = {path for path, kind in self.below(folder) if kind == "folder" and self.kustomization_file(path)}
+        outermost = {path for path in kustomized if kustomized.isdisjoint(ancestors(path))}
+        files = (path for path in self.files_below(folder, recurse=True) if path.endswith((".yaml", ".yml")))
+        plain = (path for path in files if outermost.isdisjoint(ancestors(path)))
+        return sorted([*plain, *filter(self._is_no_component, outermost)])
 
     def _is_no_component(self, folder: str) -> bool:
         kustomization = self.kustomization(folder)
@@ -194,18 +202,14 @@ class Repository:
         """Whether a file is in a folder that was searched, and was not taken there."""
         return path not in self.inputs and any(is_in(path, folder) for folder in self._searched)
 
-    def files_below(self, folder: str, *, recurse: bool) -> Iterator[str]:
-        """Yield the manifests in a folder, also in the folders in it if they count."""
-        folders = [folder]
-        while folders:
-            outer = folders.pop()
-            for name in self.tree.names(outer):
-                path = posixpath.join(outer, name)
-                kind = self.kind(path) if not name.startswith(".") else ""
-                if kind == "file" and name.endswith((".yaml", ".yml", ".json")) and not self._is_left_out(path):
-                    yield path
-                elif kind == "folder" and recurse and path.count("/") - folder.count("/") < _MAX_FOLDERS:
-                    folders.append(path)
+    def files_below(self, folder: str, *, recurse: bool) -> list[str]:
+        """List the manifests in a folder, also in the folders in it if they count."""
+        return [
+            path
+            for path, kind in self.below(folder)
+            if kind == "file" and path.endswith((".yaml", ".yml", ".json")) and not self._is_left_out(path)
+            if recurse or posixpath.dirname(path) == folder
+        ]
 
     def is_chart(self, folder: str) -> bool:
         """Whether there is a chart in a folder."""

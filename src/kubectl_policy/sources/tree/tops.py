@@ -50,7 +50,8 @@ class Tops:
         renderables = [root.renderable for _, roots in declared for root in roots]
         # The charts and folders that a repository only deploys in part are there for others.
         self.is_delivered = any(isinstance(part, Build | Files) for part in renderables)
-        self._folders_of_files = {part.folder for part in renderables if isinstance(part, Files)}
+        folders = {part.folder for part in renderables if isinstance(part, Files)}
+        self._passed_over = folders | deliveries.passed_over
         plain = [*self._kustomizations(), *([] if self.is_delivered else self._releases(namespace))]
         self.all = list(self._entry_points([*declared, *plain]))
 
@@ -127,11 +128,11 @@ class Tops:
         """Whether somebody may apply a file that nothing takes in: one that is named, or that nothing passes over.
 
         A kustomization around it does, unless the file itself takes that in, as an overlay below its base; and so does
-        an Application for its folder.
+        an Application for its folder, or an ApplicationSet that excludes it.
         """
         named = self._repository.inputs.get(file)
         if named and not named.root:
             return True
         folders = ancestors(file)
         around = {self._repository.kustomization_file(folder) for folder in folders if folder in self._kustomized}
-        return around <= {file, *besides} and self._folders_of_files.isdisjoint(folders)
+        return around <= {file, *besides} and self._passed_over.isdisjoint(folders)
