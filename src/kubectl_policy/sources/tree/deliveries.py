@@ -42,10 +42,10 @@ class Deliveries:
         ]
         self._own = OwnSources(self.written, objects, repository)
 
-    def roots_of(self, delivery: Delivery, file: str, cluster: str = "", doubts: tuple[Doubt, ...] = ()) -> list[Root]:
+    def roots_of(self, delivery: Delivery, file: str, top: str = "", doubts: tuple[Doubt, ...] = ()) -> list[Root]:
         """Return the roots of a delivery in a file, one for each of its sources."""
         roots = self._roots(delivery, file)
-        return [replace(root, cluster=cluster, doubts=doubts) for root in roots]
+        return [replace(root, top=top, doubts=doubts) for root in roots]
 
     def _roots(self, delivery: Delivery, file: str) -> Iterator[Root]:
         match delivery:

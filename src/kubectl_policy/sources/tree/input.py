@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.files.input_files import InputFiles
     from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.reading import Reading
-    from kubectl_policy.sources.tree.roots import Root
     from kubectl_policy.sources.tree.tops import Top
     from kubectl_policy.sources.tree.work import Builder
 
-# The cluster of what is for no other one.
-_ONLY: Final = "only"
 _TEMPLATE: Final = "Helm template"
 
 
@@ -72,32 +69,27 @@ class TreeInput:
     @cached_property
     def worlds(self) -> Worlds:
         """The worlds that it is for."""
-        return Worlds(self.repository, self._tops.all, self._by_top)
+        return Worlds(self.repository, self._tops.all, list(self._everything.applied))
 
     @cached_property
-    def _by_top(self) -> Sequence[Work]:
-        """What comes out of each top alone."""
-        return [self._run([top], self.raw) for top in self._tops.all]
+    def _everything(self) -> Work:
+        """What comes out of all tops, in whatever world, as the files alone say it."""
+        return self._run(self._tops.all, self.raw)
 
     def _path_of(self, resource: Resource) -> str:
         return self.repository.path_of(resource.origin.source)
 
-    def _run(self, tops: Sequence[Top], builder: Builder, world: str = "", elsewhere: Collection[str] = ()) -> Work:
-        config_maps = [
-            resource for resource in self._reading.of_kind(CONFIG_MAP) if self._is_for(self._path_of(resource), world)
-        ]
-        work = Work(self.repository, self._deliveries, builder, self._options, self._cluster_scoped, config_maps)
-        work.run([root for top in tops for root in self._roots_of(top, len(tops) > 1)], elsewhere)
+    def _run(
+        self,
+        tops: Sequence[Top],
+        builder: Builder,
+        config_maps: Collection[Resource] | None = None,
+        elsewhere: Collection[str] = (),
+    ) -> Work:
+        written = self._reading.of_kind(CONFIG_MAP) if config_maps is None else config_maps
+        work = Work(self.repository, self._deliveries, builder, self._options, self._cluster_scoped, written)
+        work.run([replace(root, top=top.file) for top in tops for root in top.roots], elsewhere)
         return work
-
-    def _roots_of(self, top: Top, several: bool) -> Iterator[Root]:  # noqa: FBT001 (of one call)
-        cluster = "/".join(sorted(self.worlds.worlds_of(top))) if several else ""
-        return (replace(root, cluster=cluster or _ONLY) for root in top.roots)
-
-    @cached_property
-    def _reached(self) -> frozenset[str]:
-        """The files that anything applies, in whatever world."""
-        return frozenset(path for work in self._by_top for path in work.files)
 
     def applied(self, world: str, renderer: Renderer | None) -> AppliedWorld:
         """Return the objects of a world, or of all of them together. Raises UsageError for an unknown world."""
@@ -106,9 +98,14 @@ class TreeInput:
         tops = self.worlds.tops_of(world) if world else self._tops.all
         elsewhere = [name for name, cluster in self.worlds.destinations.items() if world not in {"", cluster}]
         builder = renderer(self.raw) if renderer and tops else self.raw
-        work = self._run(tops, builder, world, elsewhere)
+        work = self._everything
+        if world or builder is not self.raw:
+            config_maps = [
+                entry for entry in self._reading.of_kind(CONFIG_MAP) if self._is_for(self._path_of(entry), world)
+            ]
+            work = self._run(tops, builder, config_maps, elsewhere)
         roles = self._roles()
-        plain = self.repository.inputs.keys() - self._reached - roles.keys()
+        plain = self.repository.inputs.keys() - self._everything.files - roles.keys()
         unlisted = {path for path in plain if not self._tops.is_applied_by_hand(path)}
         by_hand = {path for path in plain - unlisted if self._is_for(path, world)}
         reading = self._reading.copy()
@@ -120,7 +117,7 @@ class TreeInput:
         for entry in work.applied:
             destination, folder = destination_of(entry.root), self.repository.source_of(entry.root.folder)
             is_told_apart = destination in self.worlds.destinations
-            names = {name_of_cluster(destination) if is_told_apart else entry.root.cluster} - {"", _ONLY}
+            names = {name_of_cluster(destination)} if is_told_apart else self.worlds.worlds_of(entry.root.top)
             applied_by[entry.resource] = AppliedBy(folder=folder, clusters=frozenset(names))
         # The order of files counts where two of them have the same object.
         order = {file.path: position for position, file in enumerate(self.repository.inputs.values())}
@@ -160,7 +157,7 @@ class TreeInput:
             chart = next((folder for folder in around if folder in charts), None)
             if chart is not None:
                 role = _in_chart(posixpath.relpath(path, chart)) or role
-            if role and (path not in self._reached or path in serving or chart is not None):
+            if role and (path not in self._everything.files or path in serving or chart is not None):
                 roles[path] = role
         return roles
 

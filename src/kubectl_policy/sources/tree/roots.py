@@ -94,8 +94,8 @@ class Root(Struct, frozen=True, kw_only=True):
     """What is known to go into its objects, such as the values of a chart; None if that is not all."""
     doubts: tuple[Doubt, ...] = ()
     """The reasons for which all of it may be different."""
-    cluster: str = ""
-    """A key that the roots of one cluster have in common."""
+    top: str = ""
+    """The path of the file that declares the first of the roots that lead to it."""
 
     @property
     def folder(self) -> str:

@@ -82,8 +82,8 @@ class Work:
         self.gaps: dict[Gap, None] = {}
         self.diagnostics: dict[Diagnostic, None] = {}
         self._specs: dict[tuple[str, ObjectRef], list[Mapping[str, Json]]] = {}
-        # By cluster and name, and by namespace; None where several differ.
-        self._config_maps: dict[tuple[str, str], dict[str, Mapping[str, Json] | None]] = {}
+        # By name, with the top that applies them and their namespaces.
+        self._config_maps: dict[str, list[tuple[str, str, Mapping[str, Json]]]] = {}
         for resource in config_maps:
             self._keep_config_map("", resource.ref, mapping_at(resource.raw, "data"))
 
@@ -119,27 +119,24 @@ class Work:
             references = root.delivery.values_from
         return any(reference.kind == "ConfigMap" and self._data(root, reference) is None for reference in references)
 
-    def _keep_config_map(self, cluster: str, ref: ObjectRef, data: Mapping[str, Json]) -> None:
-        by_namespace = self._config_maps.setdefault((cluster, ref.name), {})
-        is_other = by_namespace.setdefault(ref.namespace, data) != data
-        if is_other:
-            by_namespace[ref.namespace] = None
+    def _keep_config_map(self, top: str, ref: ObjectRef, data: Mapping[str, Json]) -> None:
+        self._config_maps.setdefault(ref.name, []).append((top, ref.namespace, data))
 
     def _data(self, root: Root, reference: Reference) -> Mapping[str, Json] | None:
-        """Return the data of a ConfigMap that was applied to a cluster or else is written in the input."""
+        """Return the data of the ConfigMap that a delivery means; None if there is none, or several that differ.
+
+        One that the same top applies comes first. Where one of two namespaces is not known, they may be the same.
+        """
         if reference.kind != "ConfigMap" or not root.delivery:
             return None
         home = root.delivery.resource.ref.namespace
-        for cluster in (root.cluster, ""):
-            by_namespace = self._config_maps.get((cluster, reference.name), {})
-            # Where one of two namespaces is not known, they are taken for the same.
-            unknown = [
-                data for name, data in by_namespace.items() if is_unknown(name or "?") or is_unknown(home or "?")
-            ]
-            data = by_namespace.get(home) if home in by_namespace else unknown[0] if len(unknown) == 1 else None
-            if data is not None:
-                return data
-        return None
+        candidates = [
+            (top, data)
+            for top, namespace, data in self._config_maps.get(reference.name, ())
+            if namespace == home or is_unknown(namespace or "?") or is_unknown(home or "?")
+        ]
+        own = [data for top, data in candidates if top == root.top] or [data for _, data in candidates]
+        return own[0] if own and all(data == own[0] for data in own) else None
 
     def _values(self, root: Root) -> Values | None:
         """Return the values of variables that Flux fills in; None if it fills in none.
@@ -194,7 +191,7 @@ class Work:
         """Keep what a root comes to; yield what of that is to be applied in turn."""
         delivery, made = root.delivery, self._builder.made(root, values)
         if delivery:
-            specs = self._specs.setdefault((root.cluster, delivery.resource.ref), [])
+            specs = self._specs.setdefault((root.top, delivery.resource.ref), [])
             spec = mapping_at(delivery.resource.raw, "spec")
             specs += [spec] if spec not in specs else []
         self.files |= made.files
@@ -203,24 +200,24 @@ class Work:
         self.gaps |= dict.fromkeys(made.gaps)
         self.diagnostics |= dict.fromkeys(made.diagnostics)
         for name, data in made.generated.items():
-            self._keep_config_map(root.cluster, ObjectRef(CONFIG_MAP, "", name), data)
+            self._keep_config_map(root.top, ObjectRef(CONFIG_MAP, "", name), data)
         creators = (*made.creators, *made.unfetched)
         self.creators |= dict.fromkeys(_in_namespace(gap, root.namespace) for gap in creators)
-        key = (root.cluster, delivery.resource.ref, root.name, root.folder) if delivery else root.folder
+        key = (root.top, delivery.resource.ref, root.name, root.folder) if delivery else root.folder
         results = self._results[key] = []
         for resource, doubts in made.objects:
             located = self._locate(root, resource)
             results.append(Applied(resource=located, root=root))
             self.gaps |= dict.fromkeys(self._gaps_of(located, (*doubts, *root.doubts)))
             if located.ref.group_kind == CONFIG_MAP:
-                self._keep_config_map(root.cluster, located.ref, mapping_at(located.raw, "data"))
+                self._keep_config_map(root.top, located.ref, mapping_at(located.raw, "data"))
             elif located.ref.group_kind in DELIVERING:
                 yield from self._declared(root, located, doubts)
 
     def _declared(self, root: Root, resource: Resource, doubts: tuple[Doubt, ...]) -> Iterator[Root]:
         """Yield the roots that an applied object declares, unless it did so before."""
         delivery = delivery_of(resource)
-        known = self._specs.get((root.cluster, resource.ref), [])
+        known = self._specs.get((root.top, resource.ref), [])
         # The same again, as where a Kustomization delivers itself; or a third way of one that changes each time.
         if delivery and mapping_at(resource.raw, "spec") not in known and len(known) <= 1:
             file = self._repository.path_of(resource.origin.source) or root.file
@@ -230,7 +227,7 @@ class Work:
                 for doubt in doubts
                 if doubt.fields != {"postBuild"}
             )
-            yield from self._deliveries.roots_of(delivery, file, root.cluster, (*moving, *root.doubts))
+            yield from self._deliveries.roots_of(delivery, file, root.top, (*moving, *root.doubts))
 
     def _locate(self, root: Root, resource: Resource) -> Resource:
         """Return an object in the namespace where it lives."""

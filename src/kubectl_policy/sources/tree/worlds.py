@@ -13,7 +13,7 @@ from msgspec import Struct
 from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.sources.mentions import mentions_of
 from kubectl_policy.sources.tree import KUSTOMIZATION
 from kubectl_policy.sources.tree.repository import ancestors
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.tops import Top
-    from kubectl_policy.sources.tree.work import Applied, Work
+    from kubectl_policy.sources.tree.work import Applied
 
 Made = TypeVar("Made", str, ObjectRef)
 
@@ -54,10 +54,12 @@ class Group(Struct, frozen=True, kw_only=True):
 class Worlds:
     """The worlds that a tree is for, by name, with the tops that are for each."""
 
-    def __init__(self, repository: Repository, tops: Sequence[Top], results: Sequence[Work]) -> None:
-        """Tell clusters apart by what each top comes to, and then the alternatives among what no cluster claims."""
+    def __init__(self, repository: Repository, tops: Sequence[Top], applied: Sequence[Applied]) -> None:
+        """Tell clusters apart by what tops come to, and then the alternatives among what no cluster claims."""
         self._repository, self._tops = repository, tops
-        self._applied = [list(work.applied) for work in results]
+        by_top = grouped_by(applied, lambda entry: entry.root.top)
+        self._applied = [by_top.get(top.file, []) for top in tops]
+        self._numbers = {top.file: number for number, top in enumerate(tops)}
         # By the number of a top, the worlds that it is for; none if it is for all.
         self._worlds: dict[int, set[str]] = {}
         self.folders = self._cluster_folders()
@@ -77,12 +79,12 @@ class Worlds:
 
     def tops_of(self, name: str) -> list[Top]:
         """Return the tops for a world, and for all worlds."""
-        return [top for top in self._tops if name in (self.worlds_of(top) or {name})]
+        return [top for top in self._tops if name in (self.worlds_of(top.file) or {name})]
 
-    def worlds_of(self, top: Top) -> Collection[str]:
-        """Return the worlds that a top is for; none if it is for all."""
+    def worlds_of(self, top: str) -> frozenset[str]:
+        """Return the worlds that the top in a file is for; none if it is for all."""
         # Alternatives are told apart before it is known which of them a top is.
-        return self._worlds.get(self._tops.index(top), ()) if self._groups or self._worlds else ()
+        return frozenset(self._worlds.get(self._numbers[top], ()) if self._groups or self._worlds else ())
 
     def clusters_of(self, path: str) -> frozenset[str]:
         """Return the clusters in whose folder a file is."""
