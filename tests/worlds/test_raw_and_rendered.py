@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from msgspec import Struct
 
-from kubectl_policy import Analysis, InputOptions, analyze
+from kubectl_policy import Analysis, InputOptions, NodeRef, analyze, leaves
+from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.sources.manifests import load_worlds
+from tests import fast_yaml
 from tests.worlds.judge import contradictions, hedges, total
 from tests.worlds.repositories import ALL, REPOSITORIES, Repository, copy_repository, program, truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+    from kubectl_policy.model import Json
+
+SETTINGS: Final = fast_yaml.load((Path(__file__).parent / "settings_of_repositories.yaml").read_text("utf-8"))
 # A file that nothing lists, in a folder of its own, is taken to be applied.
 _CONTRADICTED: Final = frozenset({"argo-cd", "argo-sets", "kustomize", "kustomize-components"})
 
@@ -70,6 +76,31 @@ def test_what_is_said_is_what_the_programs_make(sides: Sides, way: str, request:
     analyses = sides.raw if way == "raw" else sides.rendered
     for world in sides.repository.worlds:
         assert contradictions(analyses[world], truth(sides.repository, world, sides.tree)) == []
+
+
+@pytest.mark.parametrize("way", ["programs", "rendered"])
+def test_the_settings_in_force_are_known(sides: Sides, way: str, request: pytest.FixtureRequest) -> None:
+    """Of the programs' own output and of the rendered repository; what is not applied has no route there."""
+    if way == "rendered" and sides.repository.name in _CONTRADICTED:
+        request.applymarker(pytest.mark.xfail(reason="unlisted files count", strict=False))
+    for world, settings in SETTINGS[sides.repository.name].items():
+        by_programs = way == "programs"
+        analysis = truth(sides.repository, world, sides.tree) if by_programs else sides.rendered[world]
+        assert settings_in_force(analysis) == settings
+
+
+def settings_in_force(analysis: Analysis) -> dict[str, dict[str, dict[str, Json]]]:
+    """Return the values in force on each route of a known name, by the policy that sets them and the field."""
+    every: dict[str, dict[str, dict[str, Json]]] = {}
+    routes = (resource.ref for kind in ROUTES for resource in analysis.index.of_kind(kind))
+    for route in (ref for ref in routes if not is_unknown(ref.namespace)):
+        by_policy = every.setdefault(route.qualified_name, {})
+        paths = analysis.topology.paths_through(NodeRef(route))
+        for path in filter(analysis.topology.carries_traffic, paths):
+            for effective in analysis.resolver.effective(path):
+                for field, leaf in leaves(effective.resolution.spec):
+                    by_policy.setdefault(str(leaf.source.object), {})[".".join(field)] = leaf.value
+    return every
 
 
 def test_few_right_answers_about_routes_are_hedged_without_need(tmp_path: Path) -> None:
