@@ -78,8 +78,12 @@ class RawBuilder:
             case Release(folder=folder):
                 chart = self.repository.files_below(folder, recurse=True)
                 texts = [self.repository.text(path) for path in chart]
+                # Helm applies definitions as they are, and nothing beside its folders.
+                definitions = [path for path in chart if path.startswith(f"{folder}/crds/")]
+                made = _made_of([self.repository.objects(path) for path in definitions], frozenset())
+                used = frozenset(path for path in chart if posixpath.dirname(path) != folder)
                 creators = [gap_of_root(root, "chart not rendered", RENDER, texts)]
-                return Made(creators=creators, files=frozenset(chart))
+                return replace(made, creators=creators, files=used)
             case NotRendered(reason=reason, remedy=remedy):
                 return Made(creators=[gap_of_root(root, reason, remedy)])
 
