@@ -116,9 +116,15 @@ class Absence:
         return hidden.phrase if hidden else f"is not in {self._place}"
 
     def of_namespace(self, name: str) -> str:
-        """Say why a Namespace was not read, with its name."""
+        """Say why a Namespace, or what it is like, is not known."""
         ref = ObjectRef(NAMESPACE, "", name)
-        return f"{ref} {self.reason(ref)}"
+        change = self.change_of(ref)
+        return f"{ref} may be different: {change.reason}" if change else f"{ref} {self.reason(ref)}"
+
+    @cached_method
+    def change_of(self, ref: ObjectRef) -> Gap | None:
+        """Return the gap for which an object that was read may be different, if there is one."""
+        return next((gap for gap in self.gaps_of(ref) if gap.name and self._world.has(ref)), None)
 
     def hiding(self, ref: ObjectRef) -> Iterator[Gap]:
         """Find the gaps of a cluster that may hide an object: those of single objects first."""

@@ -294,9 +294,13 @@ class Index:
         return self.snapshot.source
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
-        """Return the labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
+        """Return the labels of a namespace with `kubernetes.io/metadata.name`.
+
+        None if the Namespace was not read, or may be different.
+        """
         ref = ObjectRef(NAMESPACE, "", namespace)
-        return labels_of(self.defaulted(ref)) if self.world.has(ref) else None
+        is_known = self.world.has(ref) and not self.absence.change_of(ref)
+        return labels_of(self.defaulted(ref)) if is_known else None
 
 
 def _has_unknown_labels(resource: Resource) -> bool:

@@ -86,7 +86,7 @@ def relevant_gaps(
         if may_lead_to(analysis, gap, subjects) if is_of_hierarchy else may_hold_policies_on(analysis, gap, every):
             relevant[gap] = None
     # What a Namespace is like matters where something selects it: what does says so itself.
-    changing = (gap for gap in relevant if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
+    changing = (gap for gap in relevant if gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
     return absence.in_order(changing)
 
 
