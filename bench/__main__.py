@@ -1,8 +1,8 @@
 """Measure the installed command, and print each measurement beside its budget (`make bench`).
 
 `python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `lint` checks rules,
-`gateway` has one Gateway with many routes, `repository` is a tree of many files, `graph` draws one Gateway with many
-routes.
+`gateway` has one Gateway with many routes, `repository` is a tree of many files, read and rendered, `graph` draws one
+Gateway with many routes.
 
 `python -m bench growth [TEXT...]` says how time grows with each of many things, of which it measures more than the
 others together: all of them, or those of which the world or the command has one of the texts.
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.growth import growth
 from bench.measure import COMMAND, LIMIT, PYTHON, best, run, write_world
+from bench.rendering import rendering
 from bench.repositories import write_flux
 from bench.styles import STYLES, files, write
 from bench.teams import documents, reported
@@ -295,6 +296,8 @@ def main(groups: Iterable[str]) -> None:
         tables = {"gateway": _gateways, "repository": _repositories}
         worlds = chain.from_iterable(worlds() for group, worlds in tables.items() if group in chosen)
         for line in _growths(Path(folder), worlds):
+            print(line, flush=True)
+        for line in rendering(Path(folder)) if "repository" in chosen else ():
             print(line, flush=True)
         for line in _pictures(Path(folder)) if "graph" in chosen else ():
             print(line, flush=True)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 from bench.worlds import ENVOY_GATEWAY, UNKNOWN, gateway_class, manifest, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 APPS: Final = 10
 # Those of which the Service comes with a HelmRelease.
 _RELEASED: Final = (4, 9)
 _GATEWAY_API: Final = "gateway.networking.k8s.io"
 _KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+_GENERATED: Final = "labels:\n- pairs: {backup: daily}\nconfigMapGenerator:\n- {name: backup, literals: [keep=7]}\n"
 _MANIFESTS: Final = Path(__file__).parent / "manifests" / "flux"
 
 
@@ -40,9 +41,22 @@ def flux(size: int) -> Iterator[tuple[str, str]]:
     return islice(chain(_shared(), chain.from_iterable(map(_team, count()))), size)
 
 
+def flux_home(teams: int) -> Iterator[tuple[str, str]]:
+    """A repository for Flux that applies all of its teams: of each, as many Kustomizations as it has apps."""
+    yield from _shared()
+    url = "interval: 1m\nurl: https://git.example.com/home.git\nref: {branch: main}"
+    yield "cluster/source.yaml", manifest("source.toolkit.fluxcd.io/v1/GitRepository", "home", "flux-system", spec=url)
+    applied = "interval: 1h\npath: ./apps\nsourceRef: {kind: GitRepository, name: home}"
+    yield "cluster/apps.yaml", _flux("apps", "flux-system", applied)
+    yield "apps/kustomization.yaml", _resources(*(f"team-{number}" for number in range(teams)))
+    for path, text in chain.from_iterable(map(_team, range(teams))):
+        # As most are, these are more than lists of files, so that programs are needed.
+        generated = _GENERATED if path.endswith("/app/kustomization.yaml") else ""
+        yield path, text + generated
+
+
 def _shared() -> Iterator[tuple[str, str]]:
-    settings = "data: {DOMAIN: home.example.com}\n"
-    yield "cluster/settings.yaml", manifest("v1/ConfigMap", "settings", "flux-system") + settings
+    yield "cluster/settings.yaml", _settings("flux-system")
     applied = "interval: 1h\npath: ./infra\nsourceRef: {kind: GitRepository, name: home}"
     substituted = "postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}"
     yield "cluster/infra.yaml", _flux("infra", "flux-system", f"{applied}\n{substituted}")
@@ -60,7 +74,9 @@ def _team(number: int) -> Iterator[tuple[str, str]]:
     team = f"team-{number}"
     top = f"apps/{team}"
     apps = [f"app-{number}-{n}" for n in range(APPS)]
-    yield f"{top}/kustomization.yaml", _resources("namespace.yaml", *(f"{app}/ks.yaml" for app in apps))
+    resources = ("namespace.yaml", "settings.yaml", *(f"{app}/ks.yaml" for app in apps))
+    yield f"{top}/kustomization.yaml", _resources(*resources)
+    yield f"{top}/settings.yaml", _settings(team)
     yield f"{top}/namespace.yaml", manifest("v1/Namespace", team, labels=f"{{team: {team}}}")
     for n, app in enumerate(apps):
         yield f"{top}/{app}/ks.yaml", _flux(app, team, _read("kustomization", TEAM=team, APP_NAME=app).rstrip())
@@ -103,6 +119,11 @@ def _no_manifests(folder: str, app: str, number: int) -> Iterator[tuple[str, str
         yield f"{folder}/configuration.yaml", "automation: !include automations.yaml\npassword: !secret password\n"
 
 
+def _settings(namespace: str) -> str:
+    """The values that Kustomizations in a namespace fill in."""
+    return manifest("v1/ConfigMap", "settings", namespace) + "data: {DOMAIN: home.example.com}\n"
+
+
 def _flux(name: str, namespace: str, spec: str) -> str:
     return manifest("kustomize.toolkit.fluxcd.io/v1/Kustomization", name, namespace, spec=spec)
 
@@ -117,7 +138,12 @@ def _on(kind: str, name: str) -> str:
 
 def write_flux(folder: Path, size: int) -> str:
     """Write a repository of so many files into a folder that does not exist yet, and return its path."""
-    for path, text in flux(size):
+    return write_files(folder, flux(size))
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> str:
+    """Write files by their paths into a folder that does not exist yet, and return its path."""
+    for path, text in files:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")

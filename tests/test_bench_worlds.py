@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bench.growth import TABLE, fitted
-from bench.repositories import flux, write_flux
+from bench.repositories import flux, flux_home, write_files, write_flux
 from bench.teams import documents, reported
 from bench.worlds import under_one_policy
 from kubectl_policy import GroupKind, analyze, load_manifests
@@ -18,7 +19,6 @@ from tests import fast_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 @pytest.mark.unmeasured
@@ -104,3 +104,11 @@ def test_an_exponent_is_that_of_the_power_that_fits() -> None:
     assert fitted((1, 2, 4, 8), (0.1, 0.4, 1.6, 6.4)) == pytest.approx(2)
     assert fitted((10, 20, 40, 80), (1, 2, 4, 8)) == pytest.approx(1)
     assert fitted((1, 2, 4, 8), (-0.01, 0.02, 0.1, 0.2)) == pytest.approx(1.1, abs=0.15)
+
+
+def test_a_home_repository_applies_all_of_its_apps(tmp_path: Path) -> None:
+    """With its own and that of its infrastructure, 42 Kustomizations of Flux for four teams of ten apps."""
+    tree = write_files(tmp_path / "home", flux_home(4))
+    documents = [text for path in sorted(Path(tree).rglob("*.yaml")) for text in path.read_text("utf-8").split("---\n")]
+    assert sum("apiVersion: kustomize.toolkit.fluxcd.io/" in text for text in documents) == 42
+    assert sum("kind: HTTPRoute" in text for text in documents) >= 48
