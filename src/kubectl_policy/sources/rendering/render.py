@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+from collections import Counter
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -74,7 +75,8 @@ class RenderedBuilder:
         self._kustomize, self._helm = Kustomize.installed(network=options.network), find_program(_HELM)
         self._outputs: dict[bytes, ProgramOutput] = {}
         self._lines = WrittenLines(raw.repository)
-        self._rendered: dict[str, int] = {}
+        # The programs by what they make.
+        self._programs: dict[bytes, str] = {}
 
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Run the programs for some roots; of equal ones, one. Raises SourceError if they are lacking."""
@@ -114,6 +116,7 @@ class RenderedBuilder:
                 continue
             if self._progress:
                 self._progress(number, len(roots), root.name)
+            self._programs[key] = job.command[0]
             yield key, job
 
     def _job(self, root: Root) -> Job:
@@ -121,21 +124,20 @@ class RenderedBuilder:
         match root.renderable:
             case Build() if self._kustomize:
                 kustomizations = self._raw.kustomizations(root.renderable)
-                job = self._kustomize.job(root.renderable, kustomizations, self._repository)
+                return self._kustomize.job(root.renderable, kustomizations, self._repository)
             case Release() if self._helm:
-                job = helm_job(self._helm, root.renderable, self._repository)
+                return helm_job(self._helm, root.renderable, self._repository)
             case _:
                 program = _KUSTOMIZE if isinstance(root.renderable, Build) else _HELM
                 raise InputsError(f"{program} is not installed")
-        self._rendered[job.command[0]] = self._rendered.get(job.command[0], 0) + 1
-        return job
 
     @property
     def summary(self) -> str:
         """What was rendered, and with what: `41 folders with kustomize 5.7.1`."""
+        numbers = Counter(program for key, program in self._programs.items() if not self._outputs[key].complaint)
         return " and ".join(
             f"{number} {_noun(program, number)} with {self._rendering.programs.version_of(program)}"
-            for program, number in self._rendered.items()
+            for program, number in numbers.items()
         )
 
     def made(self, root: Root, values: Values | None) -> Made:
