@@ -43,12 +43,12 @@ def test_patched_objects(tmp_path: Path) -> None:
     )
     assert refs(snapshot) == ["o/p-a", "o/p-b", "o/p-c", "o/p-d", "o/p-e"]
     assert doubts(snapshot, tmp_path) == [
-        "Service */*: over/kustomization.yaml may change the name or the namespace of Service o/p-c",
-        "Service o/p-a: over/one.yaml patches it",
-        "Service o/p-b: over/json.yaml patches it",
-        "Service o/p-c: over/kustomization.yaml patches it",
-        "Service o/p-d: over/kustomization.yaml patches it",
-        "Service o/p-e: over/r.yaml patches it",
+        "Service */*: the name or the namespace of Service o/p-c may be changed by over/kustomization.yaml",
+        "Service o/p-a: changed by over/one.yaml",
+        "Service o/p-b: changed by over/json.yaml",
+        "Service o/p-c: changed by over/kustomization.yaml",
+        "Service o/p-d: changed by over/kustomization.yaml",
+        "Service o/p-e: changed by over/r.yaml",
     ]
     assert {gap.remedy for gap in snapshot.gaps} == {"--render"}
     assert sorted(left_out.subject for left_out in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
@@ -62,7 +62,7 @@ def test_a_patch_that_cannot_be_read_may_change_anything(tmp_path: Path) -> None
         "p.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: [}",
     }
     snapshot = read(tmp_path, files)
-    assert doubts(snapshot, tmp_path) == ["Service o/a: gone.yaml patches it", "Service o/a: p.yaml patches it"]
+    assert doubts(snapshot, tmp_path) == ["Service o/a: changed by gone.yaml", "Service o/a: changed by p.yaml"]
 
 
 def test_what_a_patch_mentions(tmp_path: Path) -> None:
@@ -83,27 +83,33 @@ def test_what_a_patch_mentions(tmp_path: Path) -> None:
 
 
 def test_what_only_kustomize_knows(tmp_path: Path) -> None:
-    """Transformers, and configurations where they let more names change."""
-    names = "nameReference: [{kind: Service, fieldSpecs: [{kind: Service, path: spec/other}]}]\n"
+    """Transformers, and configurations where they let more names change in what may be about other objects."""
+    policy = "apiVersion: x.example/v1\nkind: P\nmetadata: {name: p, namespace: x}\nspec: {targetRef: {name: web}}\n"
+    names = "nameReference: [{kind: Service, fieldSpecs: [{kind: P, path: spec/targetRef/name}]}]\n"
     files = {
         "kustomization.yaml": "resources: [a.yaml]\nconfigurations: [c.yaml]",
-        "a.yaml": service("a", "x"),
-        "c.yaml": names + "commonLabels: [{path: spec/x, kind: Other}]\nnamespace: [{path: spec/ns}]\n",
-        "renames/kustomization.yaml": "namePrefix: p-\nresources: [..]",
+        "a.yaml": policy + "---\n" + service("a", "x"),
+        "c.yaml": names + "commonLabels: [{path: spec/x, kind: Other}]\nnamespace: [{path: spec/ns, kind: Other}]\n",
+        "renames/kustomization.yaml": "namePrefix: n-\nresources: [..]",
         "transforms/kustomization.yaml": "namespace: t\nresources: [..]\ntransformers: [t.yaml]",
         "transforms/t.yaml": "apiVersion: builtin\nkind: X\nmetadata: {name: t}\n",
     }
     snapshot = read(tmp_path, files)
+    transformed = "changed by transformers of transforms/kustomization.yaml"
     assert doubts(snapshot, tmp_path) == [
-        "Service t/a: c.yaml says that names or labels in it change",
-        "Service t/a: transformers of transforms/kustomization.yaml may change it",
-        "Service x/p-a: c.yaml says that names or labels in it change",
+        f"P */*: the name or the namespace of P t/p may be {transformed}",
+        f"P t/p: {transformed}",
+        "P x/n-p: changed by c.yaml",
+        f"Service */*: the name or the namespace of Service t/a may be {transformed}",
+        f"Service t/a: {transformed}",
     ]
-    assert next(gap.mentions for gap in snapshot.gaps if gap.name == "p-a")
+    mentions = {gap.reason.rpartition("/")[2]: gap.mentions for gap in snapshot.gaps if gap.name}
+    assert "n-web" in (mentions["c.yaml"] or ())
+    assert mentions["kustomization.yaml"] is None
 
 
 def test_what_is_made_and_fetched(tmp_path: Path) -> None:
-    """Generators, charts, remote resources and folders that are not here."""
+    """Generators, charts, remote resources and missing folders; the namespace of a kustomization is theirs."""
     files = {
         "kustomization.yaml": (
             "namespace: o\nresources: [a.yaml, gone.yaml, 'https://x/y.yaml']\n"
@@ -118,13 +124,13 @@ def test_what_is_made_and_fetched(tmp_path: Path) -> None:
     snapshot = read(tmp_path, files)
     assert refs(snapshot) == ["o/a"]
     assert doubts(snapshot, tmp_path) == [
-        "* h/*: kustomization.yaml may create objects of chart c in namespace h",
         "* o/*: generators of kustomization.yaml may create objects in namespace o",
+        "* o/*: kustomization.yaml may create objects of chart c in namespace o",
         "* o/*: kustomization.yaml may create objects of chart d in namespace o",
         "* o/*: kustomization.yaml takes in gone.yaml, which is not here and may create objects in namespace o",
         "* o/*: kustomization.yaml takes in https://x/y.yaml, which is not here and may create objects in namespace o",
         "ConfigMap o/made: a generator of kustomization.yaml makes it",
-        "Secret other/s: a generator of kustomization.yaml makes it",
+        "Secret o/s: a generator of kustomization.yaml makes it",
     ]
     assert not read(tmp_path, {}, options=InputOptions(complete=True)).gaps
 
@@ -138,7 +144,7 @@ def test_releases(tmp_path: Path) -> None:
         % ("open", "x", "HelmRepository", "valuesFrom: [{kind: ConfigMap, name: gone}, {kind: Secret, name: s}]")
         + RELEASE % ("made", "x", "HelmRepository", "valuesFrom: [{kind: ConfigMap, name: made}]"),
         "v.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v}\ndata: {values.yaml: 'name: fromhere'}",
-        "k/kustomization.yaml": "configMapGenerator: [{name: made, files: [x.yaml]}]",
+        "k/kustomization.yaml": "configMapGenerator: [{name: made, files: [values.yaml=x.yaml]}]",
         "k/x.yaml": "name: generated",
         "charts/echo/Chart.yaml": "apiVersion: v2\nname: echo\nversion: 1.0.0\n",
         "charts/echo/values.yaml": "host: named.example\n",
@@ -150,7 +156,6 @@ def test_releases(tmp_path: Path) -> None:
     snapshot = read(tmp_path, files)
     assert refs(snapshot) == ["really/c"]
     assert [text for text in doubts(snapshot, tmp_path) if text[0] == "*"] == [
-        "* */*: the Helm chart charts/echo (not rendered) may create objects",
         "* apps/*: HelmRelease apps/made (chart not here) may create objects in namespace apps",
         "* apps/*: HelmRelease apps/near (chart not rendered) may create objects in namespace apps",
         "* apps/*: HelmRelease apps/open (chart not here) may create objects in namespace apps",
@@ -184,7 +189,6 @@ def test_deliveries_of_what_is_not_here(tmp_path: Path) -> None:
     }
     snapshot = read(tmp_path, files)
     assert doubts(snapshot, tmp_path) == [
-        "* */*: the Helm chart charts/x (not rendered) may create objects",
         "* c/*: Application chart (chart not here) may create objects in namespace c",
         "* f/*: Kustomization flux-system/far (elsewhere not here) may create objects in namespace f",
         "* l/*: Application local (chart not rendered) may create objects in namespace l",
@@ -222,7 +226,62 @@ def test_many_alternatives(tmp_path: Path) -> None:
 )
 def test_any_kustomization_is_read(tmp_path: Path, text: str) -> None:
     """Whatever is in it, and whatever else there is."""
-    read(tmp_path, {"kustomization.yaml": text, "a.yaml": service("a"), "Chart.yaml": text})
+    files = {"other/a.yaml": service("a"), "k/kustomization.yaml": text, "k/b.yaml": service("b"), "k/Chart.yaml": text}
+    snapshot = read(tmp_path, files)
+    beside = ["default/b"] if not text.startswith("resources") else []
+    assert refs(snapshot) == ["default/a", *beside]
+    unlisted = [left_out.origin.source for left_out in snapshot.left_out]
+    assert unlisted == ([] if beside else [str(tmp_path / "k" / "b.yaml")])
+
+
+def test_a_chart_that_is_not_rendered(tmp_path: Path) -> None:
+    """Its definitions are applied as they are; its templates may name what is in any of them; others lie beside it."""
+    files = {
+        "c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        "c/templates/_route.tpl": '{{ define "parent" }}public{{ end }}',
+        "c/templates/a.yaml": "kind: {{ .Values.kind }}\n",
+        "c/crds/d.yaml": service("definition"),
+        "c/examples/e.yaml": service("example"),
+    }
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["default/definition", "default/example"]
+    (gap,) = snapshot.gaps
+    assert doubts(snapshot, tmp_path) == ["* default/*: c (chart not rendered) may create objects in namespace default"]
+    assert "public" in (gap.mentions or ())
+    assert "definition" in (gap.mentions or ())
+    assert gap.remedy == "--render"
+
+
+@pytest.mark.parametrize("home", ["charts", "../charts"])
+def test_a_chart_of_a_kustomization_that_is_here(tmp_path: Path, home: str) -> None:
+    """It is nothing that somebody installs besides; it may name what is in its templates, or in its values."""
+    files = {
+        "k/kustomization.yaml": (
+            f"namespace: o\nhelmGlobals: {{chartHome: {home}}}\n"
+            "helmCharts: [{name: c, valuesFile: v.yaml}]\nresources: [a.yaml]"
+        ),
+        "k/a.yaml": service("a"),
+        "k/v.yaml": "host: named.example",
+        f"k/{home}/c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        f"k/{home}/c/templates/a.yaml": "parent: public",
+    }
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["o/a"]
+    (gap,) = snapshot.gaps
+    assert doubts(snapshot, tmp_path) == ["* o/*: k/kustomization.yaml may create objects of chart c in namespace o"]
+    assert {"public", "named.example"} <= (gap.mentions or set())
+    assert gap.remedy == "--render"
+
+
+def test_a_chart_without_its_definitions(tmp_path: Path) -> None:
+    """As Argo CD applies it, if it is told so."""
+    files = {
+        "a.yaml": argo("c", "c", "n", ", helm: {skipCrds: true}"),
+        "c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        "c/crds/d.yaml": service("definition"),
+        "b.yaml": service("b"),
+    }
+    assert refs(read(tmp_path, files)) == ["default/b"]
 
 
 WORDS = """apiVersion: v1
@@ -259,59 +318,5 @@ class TestWords:
         """They are booleans."""
         assert self.data(tmp_path / "a", {"c.yaml": WORDS}) == [AS_BOOLEANS]
         assert self.data(tmp_path / "b", {"c/c.yaml": WORDS, "argo.yaml": argo("c", "c")}) == [AS_BOOLEANS]
-        files = {"kustomization.yaml": "resources: [d.yaml]", "d.yaml": service("s"), "e/c.yaml": WORDS}
+        files = {"k/kustomization.yaml": "resources: [d.yaml]", "k/d.yaml": service("s"), "e/c.yaml": WORDS}
         assert self.data(tmp_path / "c", files) == [AS_BOOLEANS]
-
-
-@pytest.mark.parametrize(
-    ("patch", "doubted"),
-    [
-        ("spec: {interval: 1h, decryption: {provider: sops}}", []),
-        ("spec: {targetNamespace: other}", ["*/*", "live/a", "live/b"]),
-        ("spec: {postBuild: {substitute: {X: y}}}", ["*/*", "live/b"]),
-        ("spec: {patches: [{target: {kind: Deployment}, patch: '[]'}]}", []),
-        ("spec: {patches: [{target: {kind: Service, name: a}, patch: '[]'}]}", ["live/a"]),
-    ],
-)
-@pytest.mark.parametrize("of_flux", [False, True])
-def test_what_a_patched_kustomization_of_flux_applies(
-    tmp_path: Path, patch: str, doubted: list[str], *, of_flux: bool
-) -> None:
-    """It applies other objects, in another namespace, or with other values; most patches change nothing of that."""
-    merge = f"{{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {{name: app}}, {patch}}}"
-    patches = f"patches:\n- target: {{kind: Kustomization, name: app}}\n  patch: |\n    {merge}\n"
-    indented = "".join(f"  {line}\n" for line in patches.splitlines())
-    files = {
-        "cluster/flux.yaml": flux("all", "./apps", indented if of_flux else ""),
-        "apps/kustomization.yaml": "resources: [app.yaml]\n" + ("" if of_flux else patches),
-        "apps/app.yaml": flux("app", "./app", "  targetNamespace: live\n"),
-        "app/a.yaml": service("a"),
-        "app/b.yaml": service("b", spec="{ports: [{port: 80}], externalName: '${X}'}"),
-    }
-    found = {text.partition(": ")[0] for text in doubts(read(tmp_path, files), tmp_path) if text.startswith("Service")}
-    assert sorted(text.removeprefix("Service ") for text in found) == doubted
-
-
-@pytest.mark.parametrize(
-    ("operation", "doubted"),
-    [
-        ("{op: add, path: /spec/wait, value: true}", []),
-        ("{op: add, path: /spec/targetNamespace, value: other}", ["*/*", "live/a"]),
-        ("{op: add, path: /spec/patches/-, value: {target: {kind: Service}, patch: '[]'}}", ["live/a"]),
-        ("{op: add, path: /spec/patches, value: [{target: {kind: Job}, patch: '[]'}, 1]}", ["live/a"]),
-        ("{op: replace, path: /spec, value: {}}", ["*/*", "live/a"]),
-        ("{op: replace, path: /metadata/labels, value: {}}", ["*/*", "live/a"]),
-    ],
-)
-def test_a_json_patch_of_a_kustomization_of_flux(tmp_path: Path, operation: str, doubted: list[str]) -> None:
-    """What cannot be told from its path may be anything."""
-    files = {
-        "apps/kustomization.yaml": (
-            "resources: [app.yaml]\npatches:\n- {target: {kind: Kustomization}, path: p.yaml}\n"
-        ),
-        "apps/p.yaml": f"- {operation}\n",
-        "apps/app.yaml": flux("app", "./app", "  targetNamespace: live\n"),
-        "app/a.yaml": service("a"),
-    }
-    found = {text.partition(": ")[0] for text in doubts(read(tmp_path, files), tmp_path) if text.startswith("Service")}
-    assert sorted(text.removeprefix("Service ") for text in found) == doubted

@@ -14,6 +14,7 @@ from kubectl_policy.sources.mentions import words_in
 from kubectl_policy.sources.tree.applications import FETCHED, TEMPLATE
 from kubectl_policy.sources.tree.kustomization import extend, read_kustomization, within
 from kubectl_policy.sources.tree.levels import Level, PassingObject
+from kubectl_policy.sources.tree.repository import is_in
 from kubectl_policy.sources.tree.roots import Build, Doubt, Files, NotRendered, Release, key_of
 
 if TYPE_CHECKING:
@@ -75,17 +76,19 @@ class RawBuilder:
             case Files(files=files):
                 contents = [self.repository.objects(path, values) for path in files]
                 return _made_of(contents, frozenset(files))
-            case Release(folder=folder):
-                chart = self.repository.files_below(folder, recurse=True)
-                texts = [self.repository.text(path) for path in chart]
-                # Helm applies definitions as they are, and nothing beside its folders.
-                definitions = [path for path in chart if path.startswith(f"{folder}/crds/")]
-                made = _made_of([self.repository.objects(path) for path in definitions], frozenset())
-                used = frozenset(path for path in chart if posixpath.dirname(path) != folder)
-                creators = [gap_of_root(root, "chart not rendered", RENDER, texts)]
-                return replace(made, creators=creators, files=used)
+            case Release():
+                return self._release(root, root.renderable)
             case NotRendered(reason=reason, remedy=remedy):
                 return Made(creators=[gap_of_root(root, reason, remedy)])
+
+    def _release(self, root: Root, release: Release) -> Made:
+        """Return the definitions of a chart, which Helm applies as they are, and the gap of what its templates make."""
+        files = self.repository.files_of_chart(release.folder)
+        creators = [gap_of_root(root, "chart not rendered", RENDER, [self.repository.text(path) for path in files])]
+        inside = posixpath.join(release.folder, "crds")
+        definitions = [path for path in files if release.definitions and is_in(path, inside)]
+        made = _made_of([self.repository.objects(path) for path in definitions], frozenset(files))
+        return replace(made, creators=creators)
 
     def files(self, build: Build) -> frozenset[str]:
         """Return the paths of the files that a build takes in, kustomizations among them."""
@@ -223,11 +226,13 @@ class RawBuilder:
         """Yield the gaps of the charts of a kustomization that are here, or of those that are not."""
         origin, remedy = kustomization.origin, RENDER if here else TEMPLATE
         for chart in kustomization.charts:
-            if self.repository.is_chart(kustomization.chart_folder(chart)) is not here:
+            folder = kustomization.chart_folder(chart)
+            if self.repository.is_chart(folder) is not here:
                 continue
-            files = [text_at(chart, "valuesFile"), *strings_at(chart, "additionalValuesFiles")]
-            texts = [self.repository.text(within(kustomization.folder, file)) for file in files if file]
-            mentions = words_in([chart, *texts]) if all(texts) else None
+            paths = [text_at(chart, "valuesFile"), *strings_at(chart, "additionalValuesFiles")]
+            values = [self.repository.text(within(kustomization.folder, path)) for path in paths if path]
+            inside = [self.repository.text(path) for path in self.repository.files_of_chart(folder)]
+            mentions = words_in([chart, *values, *inside]) if all(values) else None
             reason = f"{origin.source} may create objects of chart {text_at(chart, 'name')}"
             yield Gap("", text_at(chart, "namespace"), reason, origin, "", remedy, mentions)
 

@@ -31,6 +31,8 @@ _MAX_OUTER_FOLDERS: Final = 4
 _MAX_ENTRIES: Final = 500_000
 _MAX_DEPTH: Final = 64
 CHART: Final = "Chart.yaml"
+_CHART_FOLDERS: Final = ("templates", "charts", "crds")
+_CHART_FILES: Final = (CHART, "requirements.yaml", "values.yaml")
 
 
 class Values(Struct, frozen=True):
@@ -210,6 +212,12 @@ class Repository:
             if kind == "file" and path.endswith((".yaml", ".yml", ".json")) and not self._is_left_out(path)
             if recurse or posixpath.dirname(path) == folder
         ]
+
+    def files_of_chart(self, folder: str) -> list[str]:
+        """List the files that Helm takes for parts of the chart in a folder; others may lie beside them."""
+        beside = [(path, self.kind(path)) for path in (posixpath.join(folder, name) for name in _CHART_FILES)]
+        inside = [entry for name in _CHART_FOLDERS for entry in self.below(posixpath.join(folder, name))]
+        return [path for path, kind in (*beside, *inside) if kind == "file"]
 
     def is_chart(self, folder: str) -> bool:
         """Whether there is a chart in a folder."""

@@ -69,8 +69,10 @@ class Tops:
                 yield file, (Root(renderable=build, name=name, file=file, origin=kustomization.origin),)
 
     def _releases(self, namespace: str) -> Iterator[tuple[str, tuple[Root, ...]]]:
-        """Yield the charts that nobody installs, each under its own name."""
-        for folder in sorted(self._charts):
+        """Yield the charts that nothing installs, each under its own name."""
+        known = self._repository.kustomizations.values()
+        taken = {kustomization.chart_folder(chart) for kustomization in known for chart in kustomization.charts}
+        for folder in sorted(self._charts - taken):
             file = posixpath.join(folder, CHART)
             about = next(iter(self._repository.values(file) or ()), None)
             if not self._is_in_chart(folder) and text_at(about, "type") != "library":
