@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.snapshot import UNLISTED
 from kubectl_policy.sources import InputOptions, load_manifests
 from kubectl_policy.sources.manifests import load_worlds
 from tests.sources.rendering.trees import write
@@ -84,3 +85,9 @@ def doubts(snapshot: Snapshot, folder: Path) -> list[str]:
     """The gaps: what they cover, and why; paths are within the folder."""
     found = [f"{gap.kind or '*'} {gap.namespace or '*'}/{gap.name or '*'}: {gap.reason}" for gap in snapshot.gaps]
     return sorted(text.replace(f"{folder}/", "").replace(str(folder), ".") for text in found)
+
+
+def unlisted(snapshot: Snapshot, folder: Path) -> list[str]:
+    """The files that nothing applies, within the folder."""
+    sources = [left_out.origin.source for left_out in snapshot.left_out if left_out.subject == UNLISTED]
+    return [source.removeprefix(f"{folder}/") for source in sources]

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model import Origin
 from kubectl_policy.sources import InputOptions
-from tests.sources.tree.build import argo, doubts, flux, read, refs, service
+from tests.sources.tree.build import argo, doubts, flux, read, refs, service, unlisted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ def test_labels_reach_templates_and_selectors_that_are_there(tmp_path: Path) -> 
 
 
 def test_components_change_what_includes_them(tmp_path: Path) -> None:
-    """Before the kustomization itself does; one that nothing includes is no object."""
+    """Before the kustomization itself does; what one lists that nothing includes is not applied."""
     snapshot = read(
         tmp_path,
         {
@@ -125,7 +125,7 @@ def test_components_change_what_includes_them(tmp_path: Path) -> None:
         },
     )
     assert refs(snapshot) == ["part/i-a", "part/i-c", "two/i-b", "two/i-c"]
-    assert [left_out.subject for left_out in snapshot.left_out] == ["object of a component that nothing includes"]
+    assert [left_out.subject for left_out in snapshot.left_out] == ["file that nothing applies"]
 
 
 def test_flux_says_it_for_a_folder(tmp_path: Path) -> None:
@@ -149,15 +149,14 @@ def test_flux_says_it_for_a_folder(tmp_path: Path) -> None:
             "part/p.yaml": service("p"),
         },
     )
-    assert refs(snapshot) == ["?apps.three/e", "one/a", "two/f-b", "two/f-c", "two/f-d", "two/f-p", "two/u"]
+    assert refs(snapshot) == ["?apps.three/e", "one/a", "two/f-b", "two/f-c", "two/f-d", "two/f-p"]
     assert refs(snapshot, "Kustomization") == ["flux-system/one", "flux-system/three", "flux-system/two"]
-    assert doubts(snapshot, tmp_path) == [
-        "Service two/u: listed by no kustomization.yaml: it may not be applied",
-    ]
+    assert doubts(snapshot, tmp_path) == []
+    assert unlisted(snapshot, tmp_path) == ["apps/two/built/unlisted.yaml"]
 
 
 def test_argo_cd_fills_it_in(tmp_path: Path) -> None:
-    """Only where an object names none; of a folder, what is right in it unless it is told otherwise."""
+    """Only where an object names none; of a folder, only what is right in it, unless it is told otherwise."""
     snapshot = read(
         tmp_path,
         {
@@ -177,19 +176,16 @@ def test_argo_cd_fills_it_in(tmp_path: Path) -> None:
             "four/f.yaml": service("f", "own"),
         },
     )
-    assert refs(snapshot) == ["one/a", "one/b", "own/own", "said/f", "three/p-t", "two/c", "two/d", "two/x"]
-    unlisted = "no Application takes it in: it may not be applied"
+    assert refs(snapshot) == ["one/a", "own/own", "said/f", "three/p-t", "two/c"]
     assert doubts(snapshot, tmp_path) == [
         "* five/*: Application all (elsewhere not here) may create objects in namespace five",
-        f"Service one/b: {unlisted}",
-        "Service said/f: apps.yaml patches it",
-        f"Service two/d: {unlisted}",
-        f"Service two/x: {unlisted}",
+        "Service said/f: changed by apps.yaml",
     ]
+    assert unlisted(snapshot, tmp_path) == ["one/deep/b.yaml", "two/drafts/d.yaml", "two/x.yaml"]
 
 
 def test_an_application_set(tmp_path: Path) -> None:
-    """Of folders and of lists; what other generators give is not known."""
+    """Of folders and of lists; what a set excludes is not applied, and what other generators give is not known."""
     text = """\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -212,7 +208,8 @@ spec:
             "more/m.yaml": service("m"),
         },
     )
-    assert refs(snapshot) == ["default/o", "listed/m", "one/a"]
+    assert refs(snapshot) == ["listed/m", "one/a"]
+    assert unlisted(snapshot, tmp_path) == ["apps/old/o.yaml"]
 
 
 @pytest.mark.parametrize("named", ["over", "over/kustomization.yaml"])
@@ -240,7 +237,7 @@ def test_what_lies_outside_is_read_too(tmp_path: Path, named: str) -> None:
 
 
 def test_circles_and_depth(tmp_path: Path) -> None:
-    """Kustomizations that include each other lead nowhere, and those of a thousand steps to their end."""
+    """Kustomizations that include each other are not applied, and those of a thousand steps are followed to the end."""
     files = {
         "a/kustomization.yaml": "resources: [../b, s.yaml]",
         "a/s.yaml": service("s"),
@@ -251,19 +248,19 @@ def test_circles_and_depth(tmp_path: Path) -> None:
         files[f"deep/{number}/kustomization.yaml"] = f"resources: [../{number + 1}]"
     files["deep/1000/kustomization.yaml"] = "resources: [x.yaml]"
     files["deep/1000/x.yaml"] = service("x")
-    assert refs(read(tmp_path, files)) == ["?a/s", "top/x"]
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["top/x"]
+    assert unlisted(snapshot, tmp_path) == ["a/s.yaml"]
 
 
 def test_a_base_of_very_many_overlays(tmp_path: Path) -> None:
-    """Nothing is concluded from any of them but that it is in some namespace, under some name."""
+    """Every one of them makes objects of its own."""
     files = {"base/kustomization.yaml": "resources: [a.yaml]", "base/a.yaml": service("a")}
     for number in range(40):
         files[f"over/{number}/kustomization.yaml"] = (
             f"namespace: n{number}\nnamePrefix: p{number}-\nresources: [../../base]"
         )
-    (only,) = refs(read(tmp_path, files))
-    assert only.startswith("?")
-    assert only.endswith("/{namePrefix}a{nameSuffix}")
+    assert refs(read(tmp_path, files)) == sorted(f"n{number}/p{number}-a" for number in range(40))
 
 
 def test_words_in_what_delivers_are_text_where_kustomize_takes_them_in(tmp_path: Path) -> None:

@@ -151,7 +151,6 @@ helmCharts: [{name: echo, valuesFile: values.yaml, additionalValuesFiles: [more.
         "shop/s.yaml": "file of a generator",
         "shop/values.yaml": "Helm values",
         "shop/more.yaml": "Helm values",
-        "charts/echo": "Helm chart",
     }
     assert read.patches[1].targets == (Target(kind="Gateway"),)
     assert read.generates == ("configMapGenerator", "secretGenerator", "generators", "helmCharts")
