@@ -129,20 +129,10 @@ def extend(kustomization: Kustomization, additions: Mapping[str, Json], origin: 
     for name, added in additions.items():
         present = items_at(raw, name)
         raw[name] = [*present, *(item for item in added if item not in present)] if isinstance(added, list) else added
-    added_fields = read_kustomization(additions, kustomization.folder, origin)
-    return replace(
-        kustomization,
-        components=(*kustomization.components, *added_fields.components),
-        remote=(*kustomization.remote, *added_fields.remote),
-        patches=(*kustomization.patches, *added_fields.patches),
-        namespace=added_fields.namespace or kustomization.namespace,
-        namespace_from=origin if added_fields.namespace else None,
-        name_prefix=added_fields.name_prefix or kustomization.name_prefix,
-        name_suffix=added_fields.name_suffix or kustomization.name_suffix,
-        labels=(*kustomization.labels, *added_fields.labels),
-        annotations={**kustomization.annotations, **added_fields.annotations},
-        raw=raw,
-    )
+    patches = (*kustomization.patches, *_patches(additions, kustomization.folder, origin))
+    namespace_from = origin if additions.get("namespace") else None
+    extended = read_kustomization(raw, kustomization.folder, kustomization.origin)
+    return replace(extended, patches=patches, namespace_from=namespace_from)
 
 
 def _local(references: Iterable[str], folder: str) -> Iterator[str]:
