@@ -15,7 +15,7 @@ import pytest
 from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
-from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.app import all_names, build_command
 from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.cli.completion.candidates import RULES_TABLE
 from kubectl_policy.cli.linting.project import Project
@@ -317,7 +317,7 @@ def options_in_docs(command: str) -> str:
         choices = getattr(option.type, "choices", ())
         metavar = "|".join(choices) or option.metavar or ""
         value = f"`{metavar}`".replace("|", r"\|") if metavar else ""
-        names = ", ".join(f"`{name}`" for name in option.opts)
+        names = ", ".join(f"`{name}`" for name in all_names(option))
         rows.append(f"| {names} | {value} | {(option.help or '').replace('|', chr(92) + '|')} |")
     return "\n".join(rows)
 
@@ -337,7 +337,7 @@ def options_table() -> str:
                 choices = getattr(option.type, "choices", ())
                 metavar = f"[{'|'.join(choices)}]" if choices else option.metavar or ""
                 heading = option.rich_help_panel or OTHER_OPTIONS
-                row = (option.name or "", ",".join(option.opts), number, heading, metavar, option.help or "")
+                row = (option.name or "", ",".join(all_names(option)), number, heading, metavar, option.help or "")
                 rows.setdefault(row, []).append(command)
     return "".join("\t".join((",".join(commands), *row)) + "\n" for row, commands in rows.items())
 

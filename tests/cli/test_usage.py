@@ -214,7 +214,9 @@ def test_options_with_values(arguments: list[str], expected: dict[str, object]) 
         (["--all-namespaces=0", "-A"], {"all_namespaces": True}),
         (["--all-namespaces=T"], {"all_namespaces": True}),
         (["--render=1", "--complete=TRUE", "--show-all=t"], {"render": True, "complete": True, "show_all": True}),
-        (["--render=0", "--complete=False", "--show-all=f"], {}),
+        (["--render=0", "--complete=False", "--show-all=f"], {"render": False}),
+        (["--no-render=false"], {"render": True}),
+        (["--render=false", "--no-render=false"], {"render": True}),
     ],
 )
 def test_flags_with_values(arguments: list[str], expected: dict[str, object]) -> None:

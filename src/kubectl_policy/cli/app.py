@@ -87,7 +87,7 @@ def split_values(parameters: "Iterable[object]", arguments: "Iterable[str]") -> 
     Return the arguments for Click, and the names of the parameters whose flags are false. Raise `UsageError` for a flag
     with a value that is not a boolean.
     """
-    options = {name: option for option in parameters if isinstance(option, TyperOption) for name in option.opts}
+    options = {name: option for option in parameters if isinstance(option, TyperOption) for name in all_names(option)}
     takes_value = {name: not option.is_flag for name, option in options.items()}
     rewritten: list[str] = []
     switched_off: set[str] = set()
@@ -102,9 +102,17 @@ def split_values(parameters: "Iterable[object]", arguments: "Iterable[str]") -> 
         elif value is None or _boolean(name, value):
             rewritten.append(name)
             switched_off.discard(option.name or "")
+        elif name in option.secondary_opts:
+            rewritten.append(option.opts[0])
+            switched_off.discard(option.name or "")
         else:
             switched_off.add(option.name or "")
     return rewritten, switched_off
+
+
+def all_names(option: TyperOption) -> list[str]:
+    """Return the names of an option, those that switch it off at the end: `--render`, `--no-render`."""
+    return [*option.opts, *option.secondary_opts]
 
 
 def _boolean(name: str, value: str) -> bool:

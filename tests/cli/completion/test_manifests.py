@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.core import TyperOption
 
-from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.app import all_names, build_command
 from kubectl_policy.cli.completion.candidates import ARGUMENTS, rule_tiers
 from kubectl_policy.cli.syntax import COMMANDS, parse_line
 from kubectl_policy.lint.rules import RULES
@@ -63,7 +63,7 @@ def test_commands_are_offered_with_what_they_do(offered: Offered) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_are_those_of_the_command(offered: Offered, name: str) -> None:
-    names = {opt for option in options_of(name) for opt in option.opts} | {"-h", "--help"}
+    names = {opt for option in options_of(name) for opt in all_names(option)} | {"-h", "--help"}
     assert set(offered(name, "-")) == {*names, NO_FILES}
     assert set(offered(name, "--")) == {item for item in names if item.startswith("--")} | {NO_FILES}
 
@@ -89,6 +89,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("version", "-o", ""), ["json", "yaml", NO_FILES]),
         (("get", "--of", ""), ["gateways", "routes", "services", NO_FILES]),
         (("describe", "--color", "a"), ["always", "auto", NO_FILES]),
+        (("describe", "--no-r"), ["--no-render", NO_FILES]),
         (("get", "--enforcement", "Over"), ["Overridden", NO_FILES]),
         (("get", "--enforcement", "Overridden,No"), ["Overridden,NoEffect", "Overridden,NotPermitted", NO_FILES]),
         (("describe", "--offline", ""), [FILES]),
