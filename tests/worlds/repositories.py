@@ -22,6 +22,12 @@ REPOSITORIES: Final = Path(__file__).parents[2] / "fixtures" / "repositories"
 CLUSTER_SCOPED: Final = frozenset({"GatewayClass", "Namespace", "CustomResourceDefinition"})
 # What makes objects is no part of what it makes.
 _DELIVERING: Final = ("toolkit.fluxcd.io", "fluxcd.controlplane.io", "argoproj.io")
+_PROGRAMS: Final = {"flate": "flate", "helm": "helm", "kustomize": "kubectl"}
+_COMMANDS: Final = {
+    "flate": ("build", "all", "--no-progress", "--allow-missing-secrets", "--path"),
+    "helm": ("template",),
+    "kustomize": ("kustomize",),
+}
 # No program may reach a network; whatever tries is refused at once.
 _OFFLINE: Final = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""}
 
@@ -164,6 +170,15 @@ def serves_kustomize(helm: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 (our own arguments)
 
 
+def require_programs(repository: Repository) -> None:
+    """Skip the test where a program is missing that the repository is rendered with."""
+    for part in {part for parts in repository.worlds.values() for part in parts}:
+        if part.program != "files":
+            program(_PROGRAMS[part.program])
+        if "--enable-helm" in part.arguments and not serves_kustomize(program("helm")):
+            pytest.skip("Kustomize renders charts with Helm 3 only")
+
+
 def copy_repository(repository: Repository, folder: Path) -> Path:
     """Copy a repository into a folder and make it a work tree of git with its remote, as programs of Flux need it."""
     tree = folder / repository.name
@@ -181,6 +196,7 @@ def copy_repository(repository: Repository, folder: Path) -> Path:
 
 def truth(repository: Repository, world: str, tree: Path) -> Analysis:
     """Return the analysis of what the programs of a repository themselves make of it, for one of its worlds."""
+    require_programs(repository)
     objects = [raw for part in repository.worlds[world] for raw in _objects(part, tree, repository.unfilled)]
     file = tree.parent / f"{repository.name}-{world}.yaml"
     file.write_text(yaml.safe_dump_all(objects), "utf-8")
@@ -205,13 +221,7 @@ def _documents(part: Part, tree: Path) -> list[dict[str, Any]]:
     if part.program == "files":
         texts = [path.read_text("utf-8") for pattern in part.arguments for path in sorted(tree.glob(pattern))]
         return [document for text in texts for document in fast_yaml.load_all(text) if document]
-    if "--enable-helm" in part.arguments and not serves_kustomize(program("helm")):
-        pytest.skip("Kustomize renders charts with Helm 3 only")
-    words = {
-        "flate": (program("flate"), "build", "all", "--no-progress", "--allow-missing-secrets", "--path"),
-        "helm": (program("helm"), "template"),
-        "kustomize": (program("kubectl"), "kustomize"),
-    }[part.program]
+    words = (program(_PROGRAMS[part.program]), *_COMMANDS[part.program])
     environment = {**os.environ, **_OFFLINE, "FLATE_CACHE_DIR": str(tree.parent / "flate")}
     rendered = subprocess.run(  # noqa: S603 (our own arguments)
         [*words, *part.arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
