@@ -29,6 +29,8 @@ _Key = TypeVar("_Key")
 
 _MAX_PROGRAMS: Final = 2
 _SECONDS_TO_END: Final = 1.0
+# Python notices an interrupt that comes just before it waits only when it stops to wait.
+_SECONDS_TO_NOTICE: Final = 1.0
 # The innermost folder that holds everything: wherever that is, results are the same.
 _ROOT: Final = "\0root"
 # To be changed with the form of results, or with what is removed from them.
@@ -173,9 +175,12 @@ def _next_ended(running: Iterable[ProgramThread], ended: SimpleQueue[ProgramThre
     """Wait for the next of some programs, and end the one that takes too long."""
     while True:
         first = min(running, key=lambda thread: thread.until)
+        remaining = max(0.0, first.until - monotonic())
         try:
-            thread = ended.get(timeout=max(0.0, first.until - monotonic()))
+            thread = ended.get(timeout=min(remaining, _SECONDS_TO_NOTICE))
         except Empty:
+            if remaining > _SECONDS_TO_NOTICE:
+                continue
             thread = first
             thread.end(f"it took more than {thread.job.limit:g} seconds")
         # One that took too long ends a second time.
