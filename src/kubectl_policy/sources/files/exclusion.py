@@ -66,14 +66,20 @@ class Exclusions:
 class Search:
     """Search of one folder and everything below it, with the ignore files above it, up to the top of its repository."""
 
-    def __init__(self, exclusions: Exclusions, tree: FileTree, folder: str) -> None:
-        """Begin with a folder that may be ignored itself: who names it wants the files in it."""
+    def __init__(
+        self, exclusions: Exclusions, tree: FileTree, folder: str, ignore_files: Sequence[str] | None = None
+    ) -> None:
+        """Begin with a folder that may be ignored itself: who names it wants the files in it.
+
+        By default, all ignore files of the tree count.
+        """
         real = folder
         # There is nothing to leave out of a folder that cannot be read.
         with suppress(OSError, ValueError):
             real, _ = tree.resolve(folder)
         repository = tree.repository_of(real)
         self._exclusions, self._tree, self._root = exclusions, tree, tree.source(folder)
+        self._ignore_files = tree.ignore_files if ignore_files is None else ignore_files
         self._top = real if repository is None else repository
         self._lead = lead = relative_path(real, self._top).lstrip("/")
         self._rules: dict[str, tuple[_IgnoreRule, ...]] = {}
@@ -110,7 +116,7 @@ class Search:
         """Return the rules for a folder: for each name of ignore files, those of the outer folders first."""
         if folder not in self._rules:
             rules = [*self._rules_of(posixpath.dirname(folder))] if folder != self._first else []
-            for rank, name in enumerate(self._tree.ignore_files):
+            for rank, name in enumerate(self._ignore_files):
                 text = _read_ignore_file(self._tree, posixpath.join(self._top, folder, name))
                 if lines := _usable_patterns(text.splitlines()):
                     rules.append(_IgnoreRule(folder, lines, rank))
