@@ -104,13 +104,19 @@ class Cache:
 
 def cache_folder() -> Path | None:
     """Return the folder for results among the caches of the user; None without a home."""
+    caches = user_caches()
+    return caches / "kubectl-policy" / "rendered" if caches else None
+
+
+def user_caches() -> Path | None:
+    """Return the folder in which programs keep caches of the user; None without a home."""
     home = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
     try:
         caches = Path(home) if home else Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     except RuntimeError:
         return None
     # By their convention, others are to be ignored.
-    return caches / "kubectl-policy" / "rendered" if caches.is_absolute() else None
+    return caches if caches.is_absolute() else None
 
 
 def _is_private(status: os.stat_result) -> bool:

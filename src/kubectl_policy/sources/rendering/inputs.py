@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from kubectl_policy.sources.files.tree import FileTree
@@ -49,14 +50,19 @@ class Inputs:
         if self._bytes > MAX_BYTES_IN_MEMORY:
             self._contents[path] = None
 
-    def copy_folder(self, folder: str) -> None:
-        """Take all files in a folder and below it. Raises InputsError for too much."""
+    def copy_folder(self, folder: str, is_left_out: Callable[[str, bool], bool] | None = None) -> None:
+        """Take all files in a folder and below it. Raises InputsError for too much.
+
+        `is_left_out` is called with a path, and whether that is a folder.
+        """
         folders = [(folder, 0)]
         while folders:
             subfolder, depth = folders.pop()
             for name in self.tree.names(subfolder) if depth < _MAX_DEPTH else ():
                 path = posixpath.join(subfolder, name)
                 kind = self.tree.kind(path) if name not in _VERSION_CONTROL else ""
+                if kind and is_left_out and is_left_out(path, kind == "folder"):
+                    continue
                 if kind == "file":
                     self.copy_file(path)
                 elif kind:

@@ -53,6 +53,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """The exit codes with which its output counts."""
     limit: float = TIME_LIMIT
     """The number of seconds that it may take."""
+    context: str = ""
+    """A text that changes with everything else that the output depends on, such as a cache of the program."""
 
 
 class ProgramThread(Thread):

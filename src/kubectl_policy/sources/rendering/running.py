@@ -119,6 +119,7 @@ class Programs:
             root if any(FOLDER in argument for argument in arguments) else "",
             posixpath.relpath(f"/{job.folder}", f"/{root}"),
             job.codes,
+            job.context,
         ]
         return blake2b(msgspec.json.encode(parts) + job.inputs.digest(root), digest_size=20).hexdigest()
 
