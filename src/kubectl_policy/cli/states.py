@@ -68,10 +68,13 @@ def read_state_beside(call: "CommandCall", name: str, profiles: "Sequence[Policy
 
 
 def _read_state(call: "CommandCall", name: str) -> "Snapshot":
+    from kubectl_policy.cli.remarks import mention_rendered
     from kubectl_policy.sources import load_state
 
     with call.progress() as progress:
-        return load_state(name, options=call.input_options(), progress=progress, lines=call.lines)
+        snapshot = load_state(name, options=call.input_options(), progress=progress, lines=call.lines)
+    mention_rendered(snapshot)
+    return snapshot
 
 
 def compare_changes(

@@ -16,7 +16,7 @@ from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.raw import RawBuilder
     from kubectl_policy.sources.tree.work import Builder
 
-    # Makes the objects of roots, where that is not done by their files alone.
-    Renderer: TypeAlias = Callable[[RawBuilder], Builder]
+    # Makes the objects of roots, where that is not done by their files alone; the repository has some addresses.
+    Renderer: TypeAlias = Callable[[RawBuilder, Collection[str]], Builder]
 
 
 def snapshot_of(

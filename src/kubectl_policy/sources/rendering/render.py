@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Problem
 from kubectl_policy.sources.rendering.cache import Cache
+from kubectl_policy.sources.rendering.flux import FluxRenderer
 from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
 from kubectl_policy.sources.rendering.inputs import InputsError
 from kubectl_policy.sources.rendering.installed import find_program
@@ -27,7 +28,7 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
     from kubectl_policy.sources.options import InputOptions, Progress
@@ -50,10 +51,14 @@ class Rendering:
         self._stack, self._options, self._progress = stack, options, progress
         self._builders: dict[RawBuilder, RenderedBuilder] = {}
 
-    def builder(self, raw: RawBuilder) -> Builder:
-        """Return what renders the roots of a tree, and keeps what it made; the same for every world in it."""
+    def builder(self, raw: RawBuilder, addresses: Collection[str]) -> Builder:
+        """Return what renders the roots of a tree, and keeps what it made; the same for every world in it.
+
+        The addresses are those of the repository itself.
+        """
         if raw not in self._builders:
-            self._builders[raw] = RenderedBuilder(raw, self, self._options, self._progress)
+            flux = FluxRenderer.installed(raw.repository, addresses, network=self._options.network)
+            self._builders[raw] = RenderedBuilder(raw, self, self._options, flux, self._progress)
         return self._builders[raw]
 
     @cached_property
@@ -68,9 +73,17 @@ class RenderedBuilder:
 
     remedy = ""
 
-    def __init__(self, raw: RawBuilder, rendering: Rendering, options: InputOptions, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        raw: RawBuilder,
+        rendering: Rendering,
+        options: InputOptions,
+        flux: FluxRenderer | None,
+        progress: Progress | None,
+    ) -> None:
         """Start without having made anything; `raw` makes what no program makes."""
         self._raw, self._rendering, self._options, self._progress = raw, rendering, options, progress
+        self._flux = flux
         self._repository: Repository = raw.repository
         self._kustomize, self._helm = Kustomize.installed(network=options.network), find_program(_HELM)
         self._outputs: dict[bytes, ProgramOutput] = {}
@@ -80,9 +93,12 @@ class RenderedBuilder:
 
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Run the programs for some roots; of equal ones, one. Raises SourceError if they are lacking."""
+        if self._flux:
+            self._flux.prepare((root for root, _ in wave), self._rendering.programs)
         needed: dict[bytes, Root] = {}
         for root, _ in wave:
-            if isinstance(root.renderable, Build | Release) and not self._is_plain(root):
+            is_made = self._flux and self._flux.printed(root) is not None
+            if isinstance(root.renderable, Build | Release) and not is_made and not self._is_plain(root):
                 needed.setdefault(key_of(root.renderable), root)
         new = {key: root for key, root in needed.items() if key not in self._outputs}
         missing = [_KUSTOMIZE] if not self._kustomize and self._has(new, Build) else []
@@ -135,17 +151,24 @@ class RenderedBuilder:
     def summary(self) -> str:
         """What was rendered, and with what: `41 folders with kustomize 5.7.1`."""
         numbers = Counter(program for key, program in self._programs.items() if not self._outputs[key].complaint)
-        return " and ".join(
+        parts = [
             f"{number} {_noun(program, number)} with {self._rendering.programs.version_of(program)}"
             for program, number in numbers.items()
-        )
+        ]
+        if self._flux and self._flux.number:
+            version = self._rendering.programs.version_of(self._flux.program.path)
+            parts.insert(0, f"{self._flux.number} Kustomization{'s' * (self._flux.number > 1)} with {version}")
+        return " and ".join(parts)
 
     def made(self, root: Root, values: Values | None) -> Made:
         """Return what a root comes to, with variables filled in."""
+        raw = self._raw.made(root, values)
+        by_flux = self._flux.printed(root) if self._flux else None
+        if by_flux is not None:
+            return replace(self._read(root, raw, by_flux), unfetched=())
         output = self._outputs.get(key_of(root.renderable))
         if output is None:
-            return self._raw.made(root, values)
-        raw = self._raw.made(root, values)
+            return raw
         text, complaint = output.out, output.complaint
         if isinstance(root.renderable, Build) and not complaint:
             try:

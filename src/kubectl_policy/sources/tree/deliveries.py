@@ -42,6 +42,11 @@ class Deliveries:
         ]
         self._own = OwnSources(self.written, objects, repository)
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The addresses of sources that stand for this repository."""
+        return self._own.addresses
+
     def roots_of(self, delivery: Delivery, file: str, top: str = "", doubts: tuple[Doubt, ...] = ()) -> list[Root]:
         """Return the roots of a delivery in a file, one for each of its sources."""
         roots = self._roots(delivery, file)

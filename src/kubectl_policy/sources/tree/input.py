@@ -97,7 +97,7 @@ class TreeInput:
             raise unknown_cluster(world, self.worlds.names)
         tops = self.worlds.tops_of(world) if world else self._tops.all
         elsewhere = [name for name, cluster in self.worlds.destinations.items() if world not in {"", cluster}]
-        builder = renderer(self.raw) if renderer and tops else self.raw
+        builder = renderer(self.raw, self._deliveries.addresses) if renderer and tops else self.raw
         work = self._everything
         if world or builder is not self.raw:
             config_maps = [

@@ -49,6 +49,11 @@ class OwnSources:
         self._names = own | {name for name, address in self._addresses.items() if address in own_addresses}
         self._own_addresses = _most(addresses)
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The addresses of the repository, without protocols and users."""
+        return frozenset({*self._own_addresses, *(self._addresses.get(name, "") for name in self._names)} - {""})
+
     def may_be(self, source: Reference, path: str) -> bool:
         """Whether a source of Flux can be this repository, for somebody who takes the folder at a path from it."""
         return source.name in self._names or (bool(path) and source.name not in self._addresses)

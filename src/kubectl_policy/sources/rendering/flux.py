@@ -1,0 +1,107 @@
+"""Flux: the objects that one program makes of all Kustomizations and HelmReleases to which a folder leads."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.sources.rendering.flux_programs import (
+    Maker,
+    flux_job,
+    flux_program,
+    read_flux_output,
+    repository_inputs,
+)
+from kubectl_policy.sources.rendering.inputs import InputsError
+from kubectl_policy.sources.tree.delivery import FluxKustomization
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.sources.rendering.flux_programs import FluxProgram
+    from kubectl_policy.sources.rendering.jobs import Job
+    from kubectl_policy.sources.rendering.printed import Printed
+    from kubectl_policy.sources.rendering.running import Programs
+    from kubectl_policy.sources.tree.repository import Repository
+    from kubectl_policy.sources.tree.roots import Root
+
+# Flux sets these as well, and no answer depends on them.
+_LABELS: Final = ("kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/")
+
+
+class FluxRenderer:
+    """Renders clusters of Flux, each once, and knows which object came from which Kustomization or HelmRelease."""
+
+    def __init__(
+        self, program: FluxProgram, repository: Repository, addresses: Iterable[str], *, network: bool
+    ) -> None:
+        """Start without having rendered anything; the addresses stand for the repository itself."""
+        self.program, self._repository, self._network = program, repository, network
+        self._addresses = sorted(addresses)
+        # By the folder with the first Kustomizations of a cluster.
+        self._objects: dict[str, Mapping[Maker, Sequence[Printed]]] = {}
+
+    @classmethod
+    def installed(cls, repository: Repository, addresses: Iterable[str], *, network: bool) -> FluxRenderer | None:
+        """Return the renderer for the program that is installed, if any is."""
+        program = flux_program()
+        return cls(program, repository, addresses, network=network) if program else None
+
+    def prepare(self, roots: Iterable[Root], programs: Programs) -> None:
+        """Render the clusters of some roots; what cannot be rendered so is left to others."""
+        clusters: dict[str, str] = {}
+        for root in roots:
+            if isinstance(root.delivery, FluxKustomization) and _folder_of(root) not in self._objects:
+                # Paths start at the root of the repository, which may lie in another one.
+                base = self._repository.base_of(root.file, root.delivery.path)
+                clusters.setdefault(
+                    _folder_of(root), self._repository.tree.root_of(root.file) if base is None else base
+                )
+        for folder, output in programs.run(self._jobs(clusters)):
+            by_maker: dict[Maker, list[Printed]] = {}
+            for made in () if output.complaint else read_flux_output(output.out, output.err).objects:
+                if made.maker:
+                    by_maker.setdefault(made.maker, []).append(made.printed)
+            self._objects[folder] = by_maker
+
+    def _jobs(self, clusters: Mapping[str, str]) -> Iterator[tuple[str, Job]]:
+        for folder, repository in clusters.items():
+            try:
+                inputs = repository_inputs(self._repository.tree, repository, self._addresses)
+            except InputsError:
+                self._objects[folder] = {}
+                continue
+            yield folder, flux_job(self.program, inputs, folder, network=self._network)
+
+    def printed(self, root: Root) -> Sequence[Printed] | None:
+        """Return the objects of a root; None if the program did not make them."""
+        if not root.delivery:
+            return None
+        ref = root.delivery.resource.ref
+        objects = self._objects.get(_folder_of(root), {}).get(Maker(ref.kind, ref.namespace, ref.name))
+        return None if objects is None else [_located(entry, root.folder) for entry in objects]
+
+    @property
+    def number(self) -> int:
+        """The number of Kustomizations that were rendered."""
+        return sum(maker.kind == "Kustomization" for makers in self._objects.values() for maker in makers)
+
+
+def _folder_of(root: Root) -> str:
+    return posixpath.dirname(root.top)
+
+
+def _located(printed: Printed, folder: str) -> Printed:
+    """Return an object without the labels of Flux, with the path of its file."""
+    metadata = dict(mapping_at(printed.raw, "metadata"))
+    labels: dict[str, Json] = {
+        name: text for name, text in mapping_at(metadata, "labels").items() if not name.startswith(_LABELS)
+    }
+    if "labels" in metadata:
+        metadata = {**metadata, "labels": labels} if labels else {k: v for k, v in metadata.items() if k != "labels"}
+    file = posixpath.normpath(posixpath.join(folder, printed.file)) if printed.file else ""
+    return replace(printed, raw={**printed.raw, "metadata": metadata}, file=file)
