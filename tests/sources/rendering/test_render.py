@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,19 +72,22 @@ class TestKustomize:
         assert resource.ref.namespace.startswith("?")
 
     def test_what_is_remote(self, tmp_path: Path) -> None:
-        """Is never fetched, and is a gap."""
+        """Is never fetched, and is a gap; the rest is rendered."""
         write(
             tmp_path,
             {
-                "kustomization.yaml": "namespace: x\nresources: [a.yaml, 'https://localhost:1/b.yaml', github.com/o/r]",
+                "kustomization.yaml": (
+                    "namespace: x\nnamePrefix: p-\nresources: [a.yaml, 'https://localhost:1/b.yaml', github.com/o/r]"
+                ),
                 "a.yaml": SERVICE % "a",
             },
         )
         snapshot = rendered(tmp_path)
-        assert refs(snapshot) == ["Service x/a"]
-        assert sorted((gap.namespace, gap.reason, gap.mentions) for gap in snapshot.gaps) == [
-            ("x", "github.com/o/r was not fetched, and may create objects in namespace x", None),
-            ("x", "https://localhost:1/b.yaml was not fetched, and may create objects in namespace x", None),
+        assert refs(snapshot) == ["Service x/p-a"]
+        reason = f"{tmp_path}/kustomization.yaml takes in %s, which is not here and may create objects in namespace x"
+        assert sorted((gap.namespace, gap.reason, gap.remedy) for gap in snapshot.gaps) == [
+            ("x", reason % address, "add the manifests that it fetches")
+            for address in ("github.com/o/r", "https://localhost:1/b.yaml")
         ]
 
     def test_what_cannot_be_built(self, tmp_path: Path) -> None:
@@ -126,13 +130,26 @@ class TestKustomize:
         assert refs(rendered(tmp_path)) == ["Service dev/a", "Service prod/a"]
 
     def test_what_nothing_lists(self, tmp_path: Path) -> None:
-        """Is in doubt as it is where nothing is rendered, though the kustomization beside it is."""
-        write(tmp_path, {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x", "a.yaml": SERVICE % "a"})
-        write(tmp_path, {"b.yaml": SERVICE % "b"})
+        """Is not applied, as it is where nothing is rendered."""
+        write(tmp_path, {"kustomization.yaml": "resources: [a.yaml]\nnamePrefix: p-\nnamespace: x"})
+        write(tmp_path, {"a.yaml": SERVICE % "a", "b.yaml": SERVICE % "b"})
         snapshot = rendered(tmp_path)
-        assert refs(snapshot) == ["Service x/a", "Service x/b"]
-        unlisted = "listed by no kustomization.yaml: it may not be applied"
-        assert [(gap.name, gap.reason) for gap in snapshot.gaps] == [("b", unlisted)]
+        assert refs(snapshot) == ["Service x/p-a"]
+        assert [str(left_out.origin) for left_out in snapshot.left_out] == [f"{tmp_path}/b.yaml"]
+        assert snapshot.gaps == ()
+
+    def test_what_was_rendered(self, tmp_path: Path) -> None:
+        """Is counted, and named with the program and its version; a plain folder needs none."""
+        write(
+            tmp_path, {"plain/kustomization.yaml": "namespace: z\nresources: [b.yaml]", "plain/b.yaml": SERVICE % "b"}
+        )
+        assert rendered(tmp_path).rendered == ""
+        for name in ("one", "two"):
+            write(tmp_path, {f"{name}/kustomization.yaml": f"namespace: {name}\nnamePrefix: p-\nresources: [a.yaml]"})
+            write(tmp_path, {f"{name}/a.yaml": SERVICE % "a"})
+        snapshot = rendered(tmp_path)
+        assert refs(snapshot) == ["Service one/p-a", "Service two/p-a", "Service z/b"]
+        assert re.fullmatch(r"2 folders with kubectl kustomize \d+\.\d+\.\d+", snapshot.rendered)
 
     def test_nothing_is_written(self, tmp_path: Path) -> None:
         """The files are as they were."""
@@ -158,7 +175,12 @@ class TestKustomize:
     def test_a_link_that_leaves_the_repository(self, tmp_path: Path) -> None:
         """Is not followed."""
         write(
-            tmp_path, {"secret.yaml": SERVICE % "a", "r/.git/HEAD": "", "r/kustomization.yaml": "resources: [a.yaml]"}
+            tmp_path,
+            {
+                "secret.yaml": SERVICE % "a",
+                "r/.git/HEAD": "",
+                "r/kustomization.yaml": "namePrefix: p-\nresources: [a.yaml]",
+            },
         )
         (tmp_path / "r" / "a.yaml").symlink_to("../secret.yaml")
         (tmp_path / "r" / "b.yaml").write_text(SERVICE % "b")
@@ -252,7 +274,7 @@ class TestReleases:
         write(tmp_path, {"a.yaml": self.RELEASE % ("echo", "HelmRepository") + "---\n" + self.MORE})
         (gap,) = rendered(tmp_path).gaps
         assert gap.reason == "HelmRelease network/echo (chart not here) may create objects in namespace network"
-        assert gap.mentions == frozenset({"values", "port", "host", "echo.example", "echo"})
+        assert gap.mentions == frozenset({"echo.example", "echo", "example", "network"})
 
     @helm
     def test_a_chart_in_the_repository(self, tmp_path: Path) -> None:
@@ -322,33 +344,49 @@ class TestReleases:
 class TestPrograms:
     """Where programs are not there, or do odd things."""
 
-    def test_nothing_is_installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Then there is no answer, and what to install is said."""
+    @pytest.mark.parametrize(
+        ("files", "message"),
+        [
+            (
+                {"k/kustomization.yaml": "namePrefix: p-"},
+                "kubectl (or kustomize) is not installed, and --render needs it",
+            ),
+            ({f"c/{name}": text for name, text in CHART.items()}, "helm is not installed, and --render needs it"),
+            (
+                {"k/kustomization.yaml": "namePrefix: p-", "c/Chart.yaml": CHART["Chart.yaml"]},
+                "kubectl (or kustomize) and helm are not installed, and --render needs them",
+            ),
+        ],
+    )
+    def test_nothing_is_installed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], message: str
+    ) -> None:
+        """Then there is no answer for somebody who insists, and what to do is said."""
         monkeypatch.setenv("PATH", str(tmp_path))
-        write(tmp_path, {"kustomization.yaml": "resources: [a.yaml]", "a.yaml": SERVICE % "a"})
-        with pytest.raises(SourceError, match=r"kubectl \(or kustomize\) is not installed") as caught:
-            rendered(tmp_path)
-        assert "leave --render out" in caught.value.hint
+        with pytest.raises(SourceError, match=re.escape(message)) as caught:
+            rendered(write(tmp_path, {**files, "a.yaml": SERVICE % "a"}))
+        assert "use --no-render" in caught.value.hint
 
     def test_one_is_not_installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What it would have made is a gap; the rest is rendered."""
         monkeypatch.setenv("PATH", str(tmp_path))
         program(tmp_path, "kubectl", f"echo '{SERVICE % 'made'}'")
-        write(tmp_path, {"t/k/kustomization.yaml": "namespace: x"})
+        write(tmp_path, {"t/k/kustomization.yaml": "namespace: x\nnamePrefix: p-"})
         write(tmp_path / "t" / "c", CHART)
         snapshot = rendered(tmp_path / "t")
         assert [resource.ref.name for resource in snapshot.resources] == ["made"]
         assert any("could not be rendered: helm is not installed" in gap.reason for gap in snapshot.gaps)
 
     def test_kustomize_by_itself(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Does as well as kubectl; it is told nothing that would let it run other programs."""
+        """Does as well as kubectl; it gets no argument that would let it run other programs."""
         monkeypatch.setenv("PATH", str(tmp_path))
-        program(tmp_path, "kustomize", f'echo "$@" > {tmp_path}/told; echo "{SERVICE % "made"}"')
-        write(tmp_path, {"t/kustomization.yaml": "namespace: x"})
+        program(tmp_path, "kustomize", f'echo "$@" >> {tmp_path}/arguments; echo "{SERVICE % "made"}"')
+        write(tmp_path, {"t/kustomization.yaml": "namePrefix: p-"})
         rendered(tmp_path / "t")
-        told = (tmp_path / "told").read_text().split()
-        assert told[:2] == ["build", "--load-restrictor=LoadRestrictionsRootOnly"]
-        assert len(told) == 3
+        calls = (tmp_path / "arguments").read_text().splitlines()
+        (arguments,) = (call.split() for call in calls if call.startswith("build"))
+        assert arguments[:2] == ["build", "--load-restrictor=LoadRestrictionsRootOnly"]
+        assert len(arguments) == 3
 
     def test_nothing_to_render(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """No program is needed for plain manifests."""

@@ -212,6 +212,20 @@ spec:
     assert unlisted(snapshot, tmp_path) == ["apps/old/o.yaml"]
 
 
+def test_an_application_that_applies_itself(tmp_path: Path) -> None:
+    """It is applied first by hand, and then with the others in its folder."""
+    files = {
+        "apps/root.yaml": argo("root", "apps", "argocd"),
+        "apps/shop.yaml": argo("shop", "shop", "shop"),
+        "apps/deep/d.yaml": service("d"),
+        "shop/a.yaml": service("a"),
+    }
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["shop/a"]
+    assert refs(snapshot, "Application") == ["argocd/root", "argocd/shop"]
+    assert unlisted(snapshot, tmp_path) == ["apps/deep/d.yaml"]
+
+
 @pytest.mark.parametrize("named", ["over", "over/kustomization.yaml"])
 def test_what_lies_outside_is_read_too(tmp_path: Path, named: str) -> None:
     """A base is used without having been named; what lies outside of the repository is not."""

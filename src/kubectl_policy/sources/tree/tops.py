@@ -66,7 +66,8 @@ class Tops:
                 build = Build(folder=folder, origin=kustomization.origin)
                 name = self._repository.source_of(folder)
                 file = self._repository.kustomization_file(folder)
-                yield file, (Root(renderable=build, name=name, file=file, origin=kustomization.origin),)
+                root = Root(renderable=build, name=name, file=file, origin=kustomization.origin, values=[])
+                yield file, (root,)
 
     def _releases(self, namespace: str) -> Iterator[tuple[str, tuple[Root, ...]]]:
         """Yield the charts that nothing installs, each under its own name."""
@@ -137,4 +138,4 @@ class Tops:
             return True
         folders = ancestors(file)
         around = {self._repository.kustomization_file(folder) for folder in folders if folder in self._kustomized}
-        return around <= {file, *besides} and self._passed_over.isdisjoint(folders)
+        return around <= {file, *besides} and (file in besides or self._passed_over.isdisjoint(folders))
