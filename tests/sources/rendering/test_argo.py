@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.sources import load_manifests
-from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendering.argo import Files, renderable_of
-from kubectl_policy.sources.tree.delivery import Application, delivery_of
 from tests.sources.rendering.trees import SERVICE, helm, kubectl, refs, rendered, write
 
 if TYPE_CHECKING:
@@ -119,9 +115,9 @@ def test_generators_that_nobody_here_can_follow(apps: Path, generators: str) -> 
 
 
 def test_functions_in_templates_stay(apps: Path) -> None:
-    """A namespace that one makes is not known, and nor is a folder."""
+    """A namespace that one makes is not known."""
     write(apps, {"set.yaml": _set("{list: {elements: [{app: One}]}}", "a", "apps/one", "{{ lower .app }}", go=True)})
-    assert "{{ lower .app }}/s" in _services(rendered(apps))
+    assert "?apps.one/s" in _services(rendered(apps))
 
 
 @helm
@@ -196,10 +192,4 @@ def test_choices_in_a_folder(tmp_path: Path) -> None:
     write(tmp_path, {f"apps/{name}.yaml": SERVICE % name.replace("/", "-") for name in ("a", "b", "deep/c", "deep/d")})
     directory = "{recurse: true, include: '{a.yaml,deep/*}', exclude: '*d.yaml'}"
     write(tmp_path, {"app.yaml": APPLICATION % f"{{path: apps, directory: {directory}}}"})
-    found = load_manifests([tmp_path]).resources
-    (application,) = [delivery for each in found if isinstance(delivery := delivery_of(each), Application)]
-    tree = RepositoriesOnDisk([str(tmp_path)])
-    base = tree.path_of(str(tmp_path)) or ""
-    what = renderable_of(application.sources[0], application, tree, base)
-    assert isinstance(what, Files)
-    assert [file.removeprefix(f"{base}/apps/") for file in what.files] == ["a.yaml", "deep/c.yaml"]
+    assert _services(rendered(tmp_path)) == ["x/a", "x/deep-c"]
