@@ -93,6 +93,17 @@ def _is_doubted(raw: Analysis, refs: Collection[ObjectRef], answer: Answer) -> b
     return any("${" in doubt or any(str(ref) in doubt for ref in named) for doubt in answer.doubts)
 
 
+def wrong_everywhere(mixed: Analysis, worlds: Collection[Analysis]) -> list[str]:
+    """Return the questions that an analysis of several clusters answers with certainty, as in none of the clusters."""
+    by_world = [answers(world, mixed.index) for world in worlds]
+    return [
+        str(question)
+        for question, answer in sorted(answers(mixed, mixed.index).items())
+        if answer.is_certain
+        and all(question not in right or _differences(answer, right[question]) for right in by_world)
+    ]
+
+
 class Hedges(Struct, frozen=True):
     """Raw answers about routes that are right, and those of them that are hedged although rendered ones are not."""
 

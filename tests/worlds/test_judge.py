@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import Analysis, analyze, load_manifests
 from kubectl_policy.model import Gap
-from tests.worlds.judge import Hedges, contradictions, hedges, unsure
+from tests.worlds.judge import Hedges, contradictions, hedges, unsure, wrong_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,3 +135,12 @@ def test_hedges_are_counted_where_rendering_has_none() -> None:
 def test_certainty_that_rendering_does_not_have_is_listed() -> None:
     assert unsure(read(WORLD), read(WORLD)) == []
     assert "describe HTTPRoute shop/cart: rendered doubts" in "".join(unsure(read(WORLD), read(WORLD, [CHART])))
+
+
+def test_an_answer_about_several_clusters_is_that_of_one_of_them() -> None:
+    other = read(WORLD.replace("15s", "30s"))
+    assert wrong_everywhere(read(WORLD), [other, read(WORLD)]) == []
+    wrong = wrong_everywhere(read(WORLD.replace("15s", "60s")), [other, read(WORLD)])
+    assert wrong == [
+        f"describe {subject}" for subject in ("Service shop/cart", "Gateway shop/door", "HTTPRoute shop/cart")
+    ]
