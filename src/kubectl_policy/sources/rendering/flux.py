@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.sources.rendering.flux_programs import (
     Maker,
     flux_job,
@@ -21,7 +21,6 @@ from kubectl_policy.sources.tree.delivery import FluxKustomization
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Json
     from kubectl_policy.sources.rendering.flux_programs import FluxProgram
     from kubectl_policy.sources.rendering.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
@@ -42,8 +41,9 @@ class FluxRenderer:
         """Start without having rendered anything; the addresses stand for the repository itself."""
         self.program, self._repository, self._network = program, repository, network
         self._addresses = sorted(addresses)
-        # By the folder with the first Kustomizations of a cluster.
+        # By the folder with the first Kustomizations of a cluster, and the names of all objects in it.
         self._objects: dict[str, Mapping[Maker, Sequence[Printed]]] = {}
+        self._names: dict[str, frozenset[tuple[str, str, str]]] = {}
 
     @classmethod
     def installed(cls, repository: Repository, addresses: Iterable[str], *, network: bool) -> FluxRenderer | None:
@@ -65,8 +65,9 @@ class FluxRenderer:
             by_maker: dict[Maker, list[Printed]] = {}
             for made in () if output.complaint else read_flux_output(output.out, output.err).objects:
                 if made.maker:
-                    by_maker.setdefault(made.maker, []).append(made.printed)
+                    by_maker.setdefault(made.maker, []).append(_without_labels(made.printed))
             self._objects[folder] = by_maker
+            self._names[folder] = frozenset(_name_of(entry) for made in by_maker.values() for entry in made)
 
     def _jobs(self, clusters: Mapping[str, str]) -> Iterator[tuple[str, Job]]:
         for folder, repository in clusters.items():
@@ -78,12 +79,15 @@ class FluxRenderer:
             yield folder, flux_job(self.program, inputs, folder, network=self._network)
 
     def printed(self, root: Root) -> Sequence[Printed] | None:
-        """Return the objects of a root; None if the program did not make them."""
-        if not root.delivery:
+        """Return the objects of a root; None if the program did not make them, or took unknown values for empty."""
+        delivery = root.delivery
+        if not delivery:
             return None
-        ref = root.delivery.resource.ref
-        objects = self._objects.get(_folder_of(root), {}).get(Maker(ref.kind, ref.namespace, ref.name))
-        return None if objects is None else [_located(entry, root.folder) for entry in objects]
+        folder, ref = _folder_of(root), delivery.resource.ref
+        names, by_maker = self._names.get(folder, frozenset()), self._objects.get(folder, {})
+        references = delivery.substitute_from if isinstance(delivery, FluxKustomization) else ()
+        is_known = all((part.kind, ref.namespace, part.name) in names for part in references)
+        return by_maker.get(Maker(ref.kind, ref.namespace, ref.name)) if is_known else None
 
     @property
     def number(self) -> int:
@@ -95,13 +99,17 @@ def _folder_of(root: Root) -> str:
     return posixpath.dirname(root.top)
 
 
-def _located(printed: Printed, folder: str) -> Printed:
-    """Return an object without the labels of Flux, with the path of its file."""
-    metadata = dict(mapping_at(printed.raw, "metadata"))
-    labels: dict[str, Json] = {
-        name: text for name, text in mapping_at(metadata, "labels").items() if not name.startswith(_LABELS)
-    }
-    if "labels" in metadata:
-        metadata = {**metadata, "labels": labels} if labels else {k: v for k, v in metadata.items() if k != "labels"}
-    file = posixpath.normpath(posixpath.join(folder, printed.file)) if printed.file else ""
-    return replace(printed, raw={**printed.raw, "metadata": metadata}, file=file)
+def _name_of(printed: Printed) -> tuple[str, str, str]:
+    raw = printed.raw
+    return text_at(raw, "kind"), text_at(raw, "metadata.namespace"), text_at(raw, "metadata.name")
+
+
+def _without_labels(printed: Printed) -> Printed:
+    """Return an object without the labels by which Flux knows what made it."""
+    metadata = {**mapping_at(printed.raw, "metadata")}
+    labels = {name: text for name, text in mapping_at(metadata, "labels").items() if not name.startswith(_LABELS)}
+    if labels:
+        metadata["labels"] = labels
+    else:
+        metadata.pop("labels", None)
+    return replace(printed, raw={**printed.raw, "metadata": metadata})

@@ -29,7 +29,7 @@ from kubectl_policy.sources.rendering.cache import user_caches
 from kubectl_policy.sources.rendering.inputs import Inputs
 from kubectl_policy.sources.rendering.installed import find_program
 from kubectl_policy.sources.rendering.jobs import FOLDER, Job
-from kubectl_policy.sources.rendering.kustomize import read_kustomize_output
+from kubectl_policy.sources.rendering.printed import printed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,7 +82,7 @@ class FluxObject(Struct, frozen=True, kw_only=True):
     """Object that a program printed."""
 
     printed: Printed
-    """The object; its file, if it is said, is a path from the folder of the Kustomization."""
+    """The object."""
     maker: Maker | None = None
     """None for hooks of Helm, of which it is not said."""
 
@@ -187,7 +187,7 @@ def read_flux_output(out: str, err: str) -> FluxOutput:
     complaint = match[1] if (match := _ERROR.search(err)) else ""
     if not failures and not complaint and (match := _VERDICT.search(err)):
         complaint = f"{match[1]} objects of Flux failed, and it is not said which"
-    printed = [*read_kustomize_output(_ENCRYPTED.sub(r"${\1}", out), "")]
+    printed = [*printed_in(_ENCRYPTED.sub(r"${\1}", out))]
     return FluxOutput(
         objects=tuple(
             FluxObject(printed=entry, maker=_maker(entry)) for entry in printed if not isinstance(entry, Problem)

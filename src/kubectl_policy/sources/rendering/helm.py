@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.rendering.inputs import Inputs, InputsError
 from kubectl_policy.sources.rendering.jobs import FOLDER, Job
-from kubectl_policy.sources.rendering.printed import Printed, mappings_in
+from kubectl_policy.sources.rendering.printed import printed_in
 from kubectl_policy.sources.tree.repository import CHART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import Problem
+    from kubectl_policy.sources.rendering.printed import Printed
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.roots import Release
 
@@ -64,5 +65,4 @@ def read_helm_output(text: str, chart: str) -> Iterator[Printed | Problem]:
     for part in _START.split(text):
         match = _SOURCE.search(part)
         file = posixpath.join(chart, match[1].strip().partition("/")[2]) if match else ""
-        for raw in mappings_in(part):
-            yield Printed(raw=raw, file=file) if isinstance(raw, dict) else raw
+        yield from printed_in(part, file)

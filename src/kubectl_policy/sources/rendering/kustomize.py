@@ -1,35 +1,30 @@
-"""Kustomize: the program that builds a folder, the files that it needs without remote ones, and what it prints."""
+"""Kustomize: the program that builds a folder, and the files that it needs without remote ones."""
 
 from __future__ import annotations
 
 import json
 import posixpath
-import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at
+from kubectl_policy.model.fields import items_at, mappings_at
 from kubectl_policy.sources.mentions import texts_in
 from kubectl_policy.sources.rendering.inputs import Inputs
 from kubectl_policy.sources.rendering.installed import find_program
 from kubectl_policy.sources.rendering.jobs import FOLDER, Job
-from kubectl_policy.sources.rendering.printed import Printed, mappings_in
 from kubectl_policy.sources.tree.kustomization import LISTS_OF_FILES, NAMES, is_remote, within
 from kubectl_policy.sources.tree.repository import is_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from kubectl_policy.model import Json, Problem
+    from kubectl_policy.model import Json
     from kubectl_policy.sources.tree.kustomization import Kustomization
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.roots import Build
 
 _MAX_PATH: Final = 1_024
-_ORIGIN: Final = "config.kubernetes.io/origin"
-# A remote one has a repository, which was left out before.
-_PATH: Final = re.compile(r"^(?:path|configuredIn): (.+)$", re.MULTILINE)
 # Fields of a kustomization that list files and folders, which may be remote.
 _FILE_LISTS: Final = ("resources", "bases", "components", *LISTS_OF_FILES)
 # Fields of a kustomization that change nothing in an object but its namespace.
@@ -63,8 +58,6 @@ class Kustomize(Struct, frozen=True, kw_only=True):
             folder = kustomization.folder
             local = self._without_remote(kustomization, repository)
             has_charts |= "helmCharts" in local
-            if folder == build.folder:
-                local["buildMetadata"] = [*items_at(local, "buildMetadata"), "originAnnotations"]
             file = repository.kustomization_file(folder) or posixpath.join(folder, NAMES[0])
             inputs.write(file, json.dumps(local))
             # Every text may be a path.
@@ -112,20 +105,3 @@ def is_plain(kustomizations: Sequence[Kustomization]) -> bool:
         kustomization.raw.keys() <= _PLAIN and not kustomization.remote and not kustomization.is_component
         for kustomization in kustomizations
     )
-
-
-def read_kustomize_output(text: str, folder: str) -> Iterator[Printed | Problem]:
-    """Yield the objects in the output of Kustomize for a folder; it notes in them where they come from."""
-    for raw in mappings_in(text):
-        if not isinstance(raw, dict):
-            yield raw
-            continue
-        metadata = dict(mapping_at(raw, "metadata"))
-        annotations = dict(mapping_at(metadata, "annotations"))
-        origin = annotations.pop(_ORIGIN, "")
-        match = _PATH.search(origin) if isinstance(origin, str) else None
-        metadata["annotations"] = annotations
-        if not annotations:
-            del metadata["annotations"]
-        file = posixpath.normpath(posixpath.join(folder, match[1].strip().strip("'\""))) if match else ""
-        yield Printed(raw={**raw, "metadata": metadata} if "metadata" in raw else raw, file=file)

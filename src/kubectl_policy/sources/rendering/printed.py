@@ -28,13 +28,13 @@ class Printed(Struct, frozen=True, kw_only=True):
     file: str = ""
 
 
-def mappings_in(text: str) -> Iterator[dict[str, Json] | Problem]:
-    """Yield the objects in a text, and what is wrong with it."""
+def printed_in(text: str, file: str = "") -> Iterator[Printed | Problem]:
+    """Yield the objects in a text that come from one file, and what is wrong with it."""
     for document in DocumentReader().read(text):
         if isinstance(document, Unread):
             yield replace(document.problem, line=0)
         else:
-            yield from (dict(raw) for raw, _ in objects_in(document) if isinstance(raw, dict))
+            yield from (Printed(raw=raw, file=file) for raw, _ in objects_in(document) if isinstance(raw, dict))
 
 
 class WrittenLines:

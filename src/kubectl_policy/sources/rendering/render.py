@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Problem
+from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.rendering.cache import Cache
 from kubectl_policy.sources.rendering.flux import FluxRenderer
 from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
 from kubectl_policy.sources.rendering.inputs import InputsError
 from kubectl_policy.sources.rendering.installed import find_program
-from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain, read_kustomize_output
-from kubectl_policy.sources.rendering.printed import WrittenLines
+from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
+from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
 from kubectl_policy.sources.rendering.running import ProgramOutput, Programs
 from kubectl_policy.sources.tree.raw import Made, gap_of_root
 from kubectl_policy.sources.tree.roots import Build, Release, key_of
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
+    from kubectl_policy.model import Resource
     from kubectl_policy.sources.options import InputOptions, Progress
     from kubectl_policy.sources.rendering.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
     from kubectl_policy.sources.tree.raw import RawBuilder
     from kubectl_policy.sources.tree.repository import Repository, Values
-    from kubectl_policy.sources.tree.roots import Root
+    from kubectl_policy.sources.tree.roots import Doubt, Root
     from kubectl_policy.sources.tree.work import Builder
 
 _KUSTOMIZE: Final = "kubectl (or kustomize)"
@@ -177,12 +179,8 @@ class RenderedBuilder:
                 complaint = str(error)
         if complaint:
             return self._failed(root, raw, complaint)
-        printed: Iterable[Printed | Problem]
-        if isinstance(root.renderable, Build):
-            printed = read_kustomize_output(text, root.folder)
-        else:
-            printed = read_helm_output(text, root.folder)
-        return self._read(root, raw, printed)
+        is_build = isinstance(root.renderable, Build)
+        return self._read(root, raw, printed_in(text) if is_build else read_helm_output(text, root.folder))
 
     def _filled_in(self, text: str, values: Values | None) -> str:
         """Fill variables into the output of Kustomize as Flux does it. Raises DocumentError for what Flux refuses."""
@@ -202,22 +200,21 @@ class RenderedBuilder:
         return [self._repository.text(path) for path in sorted(raw.files)]
 
     def _read(self, root: Root, raw: Made, printed: Iterable[Printed | Problem]) -> Made:
+        """Read the objects that a program printed, which come from where equal ones are written, if any are."""
         reading = self._repository.reading.anew()
+        written = {(entry.ref.kind, entry.ref.name): entry for entry, _ in raw.objects}
         failures: list[str] = []
         for entry in printed:
             if isinstance(entry, Problem):
                 failures.append(entry.message)
-            else:
-                reading.read_object(entry.raw, self._lines.origin(entry, root.origin))
-        namespace_from = None
-        if isinstance(root.renderable, Build):
-            origins = (
-                kustomization.namespace_from or kustomization.origin
-                for kustomization in reversed(self._raw.kustomizations(root.renderable))
-                if kustomization.namespace
-            )
-            namespace_from = next(origins, None)
-        objects = [(replace(entry, namespace_from=namespace_from), ()) for entry in reading.objects]
+                continue
+            source = written.get((text_at(entry.raw, "kind"), text_at(entry.raw, "metadata.name")))
+            origin = source.origin if source else self._lines.origin(entry, root.origin)
+            reading.read_object(entry.raw, origin)
+        objects: list[tuple[Resource, tuple[Doubt, ...]]] = []
+        for resource in reading.objects:
+            source = written.get((resource.ref.kind, resource.ref.name))
+            objects.append((replace(resource, namespace_from=source.namespace_from if source else None), ()))
         made = Made(
             objects=objects,
             files=raw.files,
