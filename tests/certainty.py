@@ -106,7 +106,7 @@ def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
 
 
 def missing(facts: Iterable[Fact], answer: Answer) -> Iterator[Fact]:
-    """Yield the facts that an answer does not have; a variable stands for any value, in the facts and in the answer."""
+    """Yield the facts that an answer does not have; a variable stands for any value but an empty one."""
     without_variables = {fact.text for fact in answer.facts}
     patterns = [_pattern(text) for text in without_variables if has_variable(text)]
     for fact in sorted(facts):
@@ -118,4 +118,4 @@ def missing(facts: Iterable[Fact], answer: Answer) -> Iterator[Fact]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, _VARIABLE.split(text))))
+    return re.compile(".+".join(map(re.escape, _VARIABLE.split(text))))

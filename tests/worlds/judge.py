@@ -1,4 +1,4 @@
-"""Judge of two ways to read one repository: contradictions between raw and rendered answers, and needless hedges."""
+"""Judge of two ways to read one repository: contradictions between raw and rendered answers, and hedges."""
 
 from __future__ import annotations
 
@@ -105,27 +105,25 @@ def wrong_everywhere(mixed: Analysis, worlds: Collection[Analysis]) -> list[str]
 
 
 class Hedges(Struct, frozen=True):
-    """Raw answers about routes that are right, and those of them that are hedged although rendered ones are not."""
+    """Raw answers about routes that are right, and those of them that are given with a doubt."""
 
     right: int = 0
-    needless: int = 0
+    hedged: int = 0
 
     def __add__(self, hedges: Hedges) -> Hedges:
         """Add the numbers of two worlds."""
-        return Hedges(self.right + hedges.right, self.needless + hedges.needless)
+        return Hedges(self.right + hedges.right, self.hedged + hedges.hedged)
 
 
 def hedges(raw: Analysis, rendered: Analysis) -> Hedges:
-    """Count the right raw answers about routes, and the needless hedges among them."""
-    counted = Hedges()
+    """Count the raw answers about routes that are right, and the hedged ones among them."""
     right = answers(rendered, raw.index)
-    for question, answer in answers(raw, raw.index).items():
-        if question.subject.group_kind not in ROUTES or question not in right:
-            continue
-        is_right = not _differences(answer, right[question])
-        is_needless = not answer.is_certain and right[question].is_certain
-        counted += Hedges(int(is_right), int(is_right and is_needless))
-    return counted
+    answers_that_are_right = [
+        answer
+        for question, answer in answers(raw, raw.index).items()
+        if question.subject.group_kind in ROUTES and question in right and not _differences(answer, right[question])
+    ]
+    return Hedges(len(answers_that_are_right), sum(not answer.is_certain for answer in answers_that_are_right))
 
 
 def unsure(raw: Analysis, rendered: Analysis) -> list[str]:

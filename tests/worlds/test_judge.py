@@ -124,12 +124,12 @@ def test_a_variable_stands_for_any_value() -> None:
     assert contradictions(read(raw), read(WORLD)) == []
 
 
-def test_hedges_are_counted_where_rendering_has_none() -> None:
+def test_hedges_of_right_answers_are_counted() -> None:
     """Two answers about the route: its description, and its row in a list."""
-    assert hedges(read(WORLD), read(WORLD)) == Hedges(right=2, needless=0)
-    assert hedges(read(WORLD, [CHART]), read(WORLD)) == Hedges(right=2, needless=2)
-    assert hedges(read(WORLD, [CHART]), read(WORLD, [CHART])) == Hedges(right=2, needless=0)
-    assert hedges(read(WORLD, [CHART]), read(WORLD + POLICY)) == Hedges(right=0, needless=0)
+    assert hedges(read(WORLD), read(WORLD)) == Hedges(right=2, hedged=0)
+    assert hedges(read(WORLD, [CHART]), read(WORLD)) == Hedges(right=2, hedged=2)
+    assert hedges(read(WORLD, [CHART]), read(WORLD + POLICY)) == Hedges(right=0, hedged=0)
+    assert Hedges(right=2, hedged=1) + Hedges(right=3, hedged=1) == Hedges(right=5, hedged=2)
 
 
 def test_certainty_that_rendering_does_not_have_is_listed() -> None:
