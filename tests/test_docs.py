@@ -47,6 +47,10 @@ MEMBERS: Final = re.compile("(<!-- members -->\n)(?:.*\n)*?(<!-- end of members 
 PACKAGE: Final = ROOT / "src" / "kubectl_policy"
 COMMANDS_PAGE: Final = ROOT / "docs" / "commands.md"
 RULES_PAGE: Final = ROOT / "docs" / "rules.md"
+# Programs that examples may start. Others that render, such as flate, change no page where they are installed.
+PROGRAMS: Final = frozenset({"dot", "git", "helm", "kubectl"})
+# The versions of programs that pages show, whichever are installed.
+VERSIONS: Final = {"kubectl kustomize": "5.5.0", "helm": "4.3.1"}
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -80,10 +84,20 @@ def run(command: str) -> tuple[str, int]:
     """Return the output of a command, both streams in the order of printing, and its exit code."""
     words = shlex.split(command)
     assert words[:2] == ["kubectl", "policy"], f"a page shows another command: {command}"
-    printed = io.StringIO()
-    with contextlib.chdir(ROOT), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        code = cli.run(words[2:], "kubectl policy")
-    return printed.getvalue(), code
+    printed, which = io.StringIO(), shutil.which
+    with pytest.MonkeyPatch.context() as patches:
+        patches.chdir(ROOT)
+        patches.setattr(shutil, "which", lambda name: which(name) if name in PROGRAMS else None)
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = cli.run(words[2:], "kubectl policy")
+    return with_shown_versions(printed.getvalue()), code
+
+
+def with_shown_versions(output: str) -> str:
+    """Replace the versions in `rendered 2 folders with kubectl kustomize 5.7.1` by those that pages show."""
+    for program, version in VERSIONS.items():
+        output = re.sub(rf"^(rendered .* with {program}) \d\S*", rf"\1 {version}", output, flags=re.MULTILINE)
+    return output
 
 
 def transcript(commands: list[str]) -> str:
@@ -100,7 +114,7 @@ def with_real_output(page: Path) -> str:
 
     def filled(block: re.Match[str]) -> str:
         commands = re.findall(r"^\$ (.+)$", block[2], re.MULTILINE)
-        # What programs render cannot be shown without them. Hints in what is printed name the option as well.
+        # Where programs are missing, answers about repositories are others, and hints name what to install.
         can_be_run = all(shutil.which(program) for command in commands for program in programs_for(command))
         return f"```console\n{transcript(commands)}```" if block[1] == "console" and can_be_run else block[0]
 
@@ -111,10 +125,10 @@ def with_real_output(page: Path) -> str:
 
 
 def programs_for(command: str) -> tuple[str, ...]:
-    """The programs that render what a command asks about."""
-    if "--render" not in command:
+    """Return the programs that a command needs for the answer that a page shows."""
+    if "fixtures/repositories" not in command:
         return ()
-    return ("kubectl", "helm") if "/helm" in command else ("kubectl",)
+    return ("kubectl", "helm") if "/helm" in command or "/argo" in command else ("kubectl",)
 
 
 def module_map() -> str:
