@@ -21,6 +21,7 @@ from kubectl_policy.sources.tree.delivery import FluxKustomization
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.sources.options import Progress
     from kubectl_policy.sources.rendering.flux_programs import FluxProgram
     from kubectl_policy.sources.rendering.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
@@ -51,7 +52,7 @@ class FluxRenderer:
         program = flux_program()
         return cls(program, repository, addresses, network=network) if program else None
 
-    def prepare(self, roots: Iterable[Root], programs: Programs) -> None:
+    def prepare(self, roots: Iterable[Root], programs: Programs, progress: Progress | None) -> None:
         """Render the clusters of some roots; what cannot be rendered so is left to others."""
         clusters: dict[str, str] = {}
         for root in roots:
@@ -61,7 +62,7 @@ class FluxRenderer:
                 clusters.setdefault(
                     _folder_of(root), self._repository.tree.root_of(root.file) if base is None else base
                 )
-        for folder, output in programs.run(self._jobs(clusters)):
+        for folder, output in programs.run(self._jobs(clusters, progress)):
             by_maker: dict[Maker, list[Printed]] = {}
             for made in () if output.complaint else read_flux_output(output.out, output.err).objects:
                 if made.maker:
@@ -69,8 +70,10 @@ class FluxRenderer:
             self._objects[folder] = by_maker
             self._names[folder] = frozenset(_name_of(entry) for made in by_maker.values() for entry in made)
 
-    def _jobs(self, clusters: Mapping[str, str]) -> Iterator[tuple[str, Job]]:
-        for folder, repository in clusters.items():
+    def _jobs(self, clusters: Mapping[str, str], progress: Progress | None) -> Iterator[tuple[str, Job]]:
+        for number, (folder, repository) in enumerate(clusters.items(), 1):
+            if progress:
+                progress(number, len(clusters), self._repository.source_of(folder))
             try:
                 inputs = repository_inputs(self._repository.tree, repository, self._addresses)
             except InputsError:

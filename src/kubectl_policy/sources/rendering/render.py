@@ -96,7 +96,7 @@ class RenderedBuilder:
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Run the programs for some roots; of equal ones, one. Raises SourceError if they are lacking."""
         if self._flux:
-            self._flux.prepare((root for root, _ in wave), self._rendering.programs)
+            self._flux.prepare((root for root, _ in wave), self._rendering.programs, self._progress)
         needed: dict[bytes, Root] = {}
         for root, _ in wave:
             is_made = self._flux and self._flux.printed(root) is not None
