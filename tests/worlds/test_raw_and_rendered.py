@@ -105,6 +105,22 @@ def test_what_is_said_is_what_the_programs_make(sides: Sides, way: str, request:
         assert contradictions(analyses[world], truth(sides.repository, world, sides.tree)) == []
 
 
+def test_other_programs_make_the_same_of_repositories_for_flux(
+    sides: Sides, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where flate is not installed, Kustomize renders each Kustomization of Flux."""
+    if not any(part.program == "flate" for parts in sides.repository.worlds.values() for part in parts):
+        pytest.skip("not for Flux")
+    worlds = {world: truth(sides.repository, world, sides.tree) for world in sides.repository.worlds}
+    for name in ("git", "helm", "kubectl"):
+        (tmp_path / name).symlink_to(program(name))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    rendered = read(sides.tree, render=True)
+    for world, made in worlds.items():
+        assert contradictions(rendered[world], made) == []
+        assert contradictions(sides.raw[world], rendered[world]) == []
+
+
 @pytest.mark.parametrize("way", ["raw", "rendered"])
 def test_without_a_cluster_answers_are_those_of_one_cluster(
     sides: Sides, way: str, request: pytest.FixtureRequest
