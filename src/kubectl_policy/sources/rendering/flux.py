@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.sources.rendering.flux_programs import (
+    FluxOutput,
     Maker,
     flux_job,
     flux_program,
@@ -16,13 +17,14 @@ from kubectl_policy.sources.rendering.flux_programs import (
     repository_inputs,
 )
 from kubectl_policy.sources.rendering.inputs import InputsError
-from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.sources.tree.delivery import FluxKustomization, HelmRelease
+from kubectl_policy.sources.tree.roots import Build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.sources.options import Progress
-    from kubectl_policy.sources.rendering.flux_programs import FluxProgram
+    from kubectl_policy.sources.rendering.flux_programs import FluxFailure, FluxProgram
     from kubectl_policy.sources.rendering.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
     from kubectl_policy.sources.rendering.running import Programs
@@ -45,6 +47,7 @@ class FluxRenderer:
         # By the folder with the first Kustomizations of a cluster, and the names of all objects in it.
         self._objects: dict[str, Mapping[Maker, Sequence[Printed]]] = {}
         self._names: dict[str, frozenset[tuple[str, str, str]]] = {}
+        self._failures: dict[tuple[str, str, str, str], FluxFailure] = {}
 
     @classmethod
     def installed(cls, repository: Repository, addresses: Iterable[str], *, network: bool) -> FluxRenderer | None:
@@ -56,7 +59,8 @@ class FluxRenderer:
         """Render the clusters of some roots; what cannot be rendered so is left to others."""
         clusters: dict[str, str] = {}
         for root in roots:
-            if isinstance(root.delivery, FluxKustomization) and _folder_of(root) not in self._objects:
+            is_new = isinstance(root.renderable, Build) and _folder_of(root) not in self._objects
+            if is_new and isinstance(root.delivery, FluxKustomization):
                 # Paths start at the root of the repository, which may lie in another one.
                 base = self._repository.base_of(root.file, root.delivery.path)
                 clusters.setdefault(
@@ -64,7 +68,9 @@ class FluxRenderer:
                 )
         for folder, output in programs.run(self._jobs(clusters, progress)):
             by_maker: dict[Maker, list[Printed]] = {}
-            for made in () if output.complaint else read_flux_output(output.out, output.err).objects:
+            read = FluxOutput() if output.complaint else read_flux_output(output.out, output.err)
+            self._failures |= {(folder, entry.kind, entry.namespace, entry.name): entry for entry in read.failures}
+            for made in read.objects:
                 if made.maker:
                     by_maker.setdefault(made.maker, []).append(_without_labels(made.printed))
             self._objects[folder] = by_maker
@@ -91,6 +97,13 @@ class FluxRenderer:
         references = delivery.substitute_from if isinstance(delivery, FluxKustomization) else ()
         is_known = all((part.kind, ref.namespace, part.name) in names for part in references)
         return by_maker.get(Maker(ref.kind, ref.namespace, ref.name)) if is_known else None
+
+    def failure_of(self, root: Root) -> FluxFailure | None:
+        """Return what the program said of a HelmRelease that it could not render."""
+        if not isinstance(root.delivery, HelmRelease):
+            return None
+        ref = root.delivery.resource.ref
+        return self._failures.get((_folder_of(root), ref.kind, ref.namespace, ref.name))
 
     @property
     def number(self) -> int:

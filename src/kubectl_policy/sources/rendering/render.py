@@ -23,8 +23,9 @@ from kubectl_policy.sources.rendering.installed import find_program
 from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
 from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
 from kubectl_policy.sources.rendering.running import ProgramOutput, Programs
+from kubectl_policy.sources.tree.applications import TEMPLATE
 from kubectl_policy.sources.tree.raw import Made, gap_of_root
-from kubectl_policy.sources.tree.roots import Build, Release, key_of
+from kubectl_policy.sources.tree.roots import Build, NotRendered, Release, key_of
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
 
@@ -168,6 +169,10 @@ class RenderedBuilder:
         by_flux = self._flux.printed(root) if self._flux else None
         if by_flux is not None:
             return replace(self._read(root, raw, by_flux), unfetched=())
+        failure = self._flux.failure_of(root) if self._flux and isinstance(root.renderable, NotRendered) else None
+        if failure:
+            remedy = "--allow-network" if failure.address else TEMPLATE
+            return replace(raw, creators=[gap_of_root(root, failure.message, remedy)])
         output = self._outputs.get(key_of(root.renderable))
         if output is None:
             return raw
