@@ -25,7 +25,8 @@ GET_SERVICES: Final = (sys.executable, "-m", "kubectl_policy", "get", "services"
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     return write(
-        tmp_path / "tree", {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x", "a.yaml": SERVICE % "a"}
+        tmp_path / "tree",
+        {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x\nnamePrefix: p-", "a.yaml": SERVICE % "a"},
     )
 
 
@@ -41,7 +42,7 @@ def test_progress(tree: Path, tmp_path: Path) -> None:
 def test_it_is_silent_elsewhere(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["get", "services", "-A", "--render", "--offline", str(tree)]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[1].split()[:2] == ["x", "a"]
+    assert out.splitlines()[1].split()[:2] == ["x", "p-a"]
     assert "rendering" not in err
     assert "\x1b" not in err
 

@@ -267,7 +267,7 @@ class TestWhatCannotBeRead:
         (here / "tree" / "kustomization.yaml").write_text("resources: [route.yaml, gone.yaml]\nnameSuffix: -x\n")
         (here / "tree" / "route.yaml").write_text(WORLDS["right.yaml"])
         result = lint("tree", "--min-severity", "error")
-        assert (result.code, result.findings) == (4, ["tree warning GWP0010"])
+        assert (result.code, result.findings) == (4, ["tree/kustomization.yaml:1 warning GWP0010"])
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_a_file_that_may_not_be_read(self, lint: Lint, here: Path) -> None:

@@ -463,12 +463,12 @@ class TestWithoutPrograms:
             # Nobody can tell what is wrong where nothing was rendered.
             assert plain.code == 4
             assert all("GWP0010" in each for each in said(plain))
-            assert plain.err == "5 patches were not applied\n"
+            assert plain.err == "5 patches were not applied: install kubectl or kustomize\n"
             unknown = [each["rule"] for each in plain.document["unknown"]]
             assert {"GWP1002", "GWP1003", "GWP4002", "GWP5002", "GWP6001"} <= set(unknown)
         (listeners,) = (each for each in plain.document["unknown"] if each["rule"] == "GWP6001")
         assert listeners["message"].endswith(
-            "; Gateway shop/door may be different: overlay/kustomization.yaml patches it"
+            "; Gateway shop/door may be different: changed by overlay/kustomization.yaml"
         )
         # The base is wrong by itself.
         assert len(said(lint("base", "--complete"), "error")) == 5
@@ -499,13 +499,16 @@ class TestWithoutPrograms:
         folder = planted("helm", tmp_path)
         policy = (folder / "gateway.yaml").read_text("utf-8").rpartition("---\n")[2]
         on_route = policy.replace("kind: Gateway, name: door", "kind: HTTPRoute, name: parcels-tracking")
-        write(folder, {"policy.yaml": on_route.replace("name: house", "name: chart")})
+        write(
+            folder,
+            {"policy.yaml": on_route.replace("name: house, namespace: platform", "name: chart, namespace: default")},
+        )
         monkeypatch.chdir(folder)
         plain = _unrendered(lint, monkeypatch, folder, "--complete")
-        assert said(plain, "error", "warning") == ["chart warning GWP0010"]
+        assert said(plain, "error", "warning") == ["chart/Chart.yaml:1 warning GWP0010"]
         unknown = [(each["rule"], each["object"]["name"]) for each in plain.document["unknown"]]
         assert ("GWP1001", "chart") in unknown
-        assert plain.err == "2 Helm templates were not applied\n"
+        assert plain.err == "2 Helm templates were not applied: install helm\n"
 
 
 def _printed(*command: str) -> str:
