@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -19,6 +22,12 @@ _ACTION: Final = documents(ACTION.read_text("utf-8"))[0]
 _STEPS: Final[list[dict[str, Any]]] = _ACTION["runs"]["steps"]
 # As GitHub starts what is to run with `shell: bash`.
 _BASH: Final = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")
+# Steps that run nothing but another action.
+_ACTIONS: Final = [entry for entry in _STEPS if "uses" in entry]
+# Prints in which environment Go was started, and what for.
+_GO: Final = """#!/bin/sh
+printf '<%s>\\n' "$GOBIN" "$GOTOOLCHAIN" "$GOFLAGS" "$@"
+"""
 
 
 def step(runner: Runner, name: str, python: str = "python3", **inputs: str) -> Ended:
@@ -36,6 +45,12 @@ def workflow(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in (("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", ""), ("GITHUB_STEP_SUMMARY", str(summary))):
         monkeypatch.setenv(name, value)
     return summary
+
+
+def script_of(name: str) -> str:
+    """The script of a step."""
+    (script,) = (str(entry["run"]) for entry in _STEPS if entry.get("name") == name)
+    return script
 
 
 def lint(runner: Runner, **inputs: str) -> list[str]:
@@ -56,10 +71,18 @@ def test_it_is_valid() -> None:
 def test_nothing_is_pasted_into_scripts() -> None:
     """An expression in one is a program that whoever opens a pull request may write."""
     scripts = [each["run"] for each in _STEPS if "run" in each]
-    assert len(scripts) == len(_STEPS) - 1
+    assert len(scripts) == len(_STEPS) - len(_ACTIONS)
     assert [script for script in scripts if "${{" in script] == []
     used = {name for each in _STEPS for name in EXPRESSION.findall(str(each))}
-    assert {f"inputs.{name}" for name in _ACTION["inputs"]} | {"steps.python.outputs.python-path"} == used
+    known = {"steps.python.outputs.python-path", "runner.os", "runner.arch"}
+    assert {f"inputs.{name}" for name in _ACTION["inputs"]} | known == used
+
+
+def test_other_actions_are_pinned() -> None:
+    """A tag may be moved to a commit that nobody has read."""
+    assert len(_ACTIONS) == 2
+    for entry in _ACTIONS:
+        assert re.fullmatch("actions/[a-z-]+@[0-9a-f]{40}", entry["uses"])
 
 
 def test_it_installs_itself(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,3 +155,64 @@ def test_what_it_is_told_is_data(runner: Runner, monkeypatch: pytest.MonkeyPatch
         *(f"--diff-base=origin/{HOSTILE_BRANCH}", "--format=sarif= a;b ", "--", "--help"),
     ]
     assert lint(runner, base="v1 && touch pwned")[2] == "--diff-base=v1 && touch pwned"
+
+
+@pytest.fixture
+def home(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a hostile name."""
+    folder = runner.temp / "home $(touch pwned)"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+def test_flate_is_built_by_a_pinned_toolchain(runner: Runner, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever Go the job has set up for its own module."""
+    monkeypatch.setenv("PATH", f"{runner.bin}:{os.environ['PATH']}")
+    monkeypatch.setenv("GOTOOLCHAIN", "local")
+    monkeypatch.setenv("GOFLAGS", "-mod=vendor")
+    runner.write(runner.bin / "go", _GO)
+    done = step(runner, "Install flate", render="flate")
+    module = "github.com/home-operations/flate/cmd/flate@v0.6.5"
+    expected = [str(home / ".cache/kubectl-policy/flate"), "go1.27.0", "", "install", module]
+    assert (done.code, done.out) == (0, "".join(f"<{word}>\n" for word in expected))
+
+
+def test_without_go_it_says_what_is_missing(runner: Runner, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bash = shutil.which("bash") or ""
+    monkeypatch.setenv("PATH", str(home))
+    done = runner.run((bash, *_BASH[1:]), script_of("Install flate"))
+    assert done.code == 3
+    assert done.out.startswith("::error::render: flate needs Go, version 1.21 or newer: ")
+
+
+def test_flate_is_kept_by_its_version_and_installed_only_where_it_is_wanted() -> None:
+    """The key of the cache has everything that the program is built from, and where it runs."""
+    (kept,) = (entry for entry in _ACTIONS if entry["uses"].startswith("actions/cache@"))
+    (built,) = (entry for entry in _STEPS if entry.get("name") == "Install flate")
+    versions = f"{built['env']['FLATE_VERSION']}-{built['env']['GOTOOLCHAIN']}"
+    assert kept["with"] == {
+        "path": "~/.cache/kubectl-policy/flate",
+        "key": f"kubectl-policy-flate-{versions}-${{{{ runner.os }}}}-${{{{ runner.arch }}}}",
+    }
+    assert kept["if"] == "inputs.render == 'flate'"
+    assert built["if"] == f"{kept['if']} && steps.{kept['id']}.outputs.cache-hit != 'true'"
+
+
+@pytest.mark.parametrize(("render", "is_there"), [("auto", False), ("flate", True), ("none", False)])
+def test_flate_is_there_for_lint_alone(runner: Runner, home: Path, render: str, *, is_there: bool) -> None:
+    folder = home / ".cache" / "kubectl-policy" / "flate"
+    folder.mkdir(parents=True)
+    runner.write(folder / "flate", "#!/bin/sh\n")
+    runner.write(runner.bin / "kubectl-policy", "#!/bin/sh\ncommand -v flate\nprintf '<%s>\\n' \"$@\"\n")
+    done = step(runner, "Lint", render=render)
+    words = ["lint", "--format=github", *(["--no-render"] if render == "none" else []), "--", "."]
+    path = f"{folder / 'flate'}\n" if is_there else ""
+    assert (done.code, done.out) == (0, path + "".join(f"<{word}>\n" for word in words))
+
+
+def test_an_unknown_way_to_render_is_refused(runner: Runner) -> None:
+    """And not repeated: it could be a command to the runner."""
+    runner.install(real=False)
+    done = step(runner, "Lint", render="x\n::stop-commands::y")
+    assert (done.code, done.out) == (2, "::error::The input render is auto, flate or none\n")

@@ -51,7 +51,7 @@ def test_every_block_belongs_into_a_file_that_is_checked_here() -> None:
 def test_workflows_are_valid() -> None:
     """And let steps have what they need."""
     found = named(".github/workflows/policies.yaml")
-    assert len(found) == 3
+    assert len(found) == 4
     known = documents(ACTION.read_text("utf-8"))[0]["inputs"].keys()
     for workflow in found:
         assert mistakes("github-workflows", workflow) == []
