@@ -218,7 +218,6 @@ _FLUX_COMMANDS: Final = (
     "blast-radius backendtrafficpolicy/limits -n infra",
     "blast-radius gateway/edge -n infra",
     "why-not retrypolicy/edge httproute/app-0-0 -n infra --target-namespace team-0",
-    "explain retrypolicy",
     "diff --delete retrypolicy/edge -n infra",
 )
 
@@ -243,7 +242,7 @@ def _repositories() -> Iterator[World]:
         title="a repository for Flux",
         write=lambda folder, size: write_flux(folder / f"{size}-flux", size),
         sizes=(750, 3000),
-        commands=_FLUX_COMMANDS,
+        commands=(*(f"{command} --no-render" for command in _FLUX_COMMANDS), "explain retrypolicy"),
     )
 
 
