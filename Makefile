@@ -12,12 +12,13 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # Tests start the command hundreds of times, which need not be compiled each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo programs test test-thorough apiserver test-live record lint format bench bench-live lock upgrade clean
+.PHONY: help demo programs renderers test test-thorough apiserver test-live record lint format bench bench-live lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
 	@echo 'make programs   install Graphviz, a browser, zsh, fish and Mermaid, without which some tests are skipped'
+	@echo 'make renderers   build Kustomize and Helm where there is Go, without which some tests are skipped; they are kept'
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make test-live   run the tests on a real API server; make apiserver finds one, or builds it where there is Go'
 	@echo 'make record   record anew what a real API server answers, which tests/recorded plays back'
@@ -35,6 +36,9 @@ demo: $(STAMP)
 
 programs:
 	@.ci/programs
+
+renderers: $(STAMP)
+	@$(BIN)/python -m tests.renderers
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=

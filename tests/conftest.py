@@ -16,6 +16,10 @@ import pytest
 from hypothesis import settings
 
 import kubectl_policy
+from tests.renderers import add_to_path
+
+# Modules of tests look for programs when they are imported.
+add_to_path()
 
 # What a test that is not measured were the first to import would count as never run.
 for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):
@@ -74,10 +78,12 @@ _TERMINAL: Final = (
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Tests on a real API server run where they are asked for by their folder alone: `make test-live`."""
-    asked = (config.invocation_params.dir / word.partition("::")[0] for word in config.args)
-    if collection_path != _LIVE or any(path.resolve().is_relative_to(_LIVE) for path in asked):
-        return None
-    return True
+    return True if collection_path == _LIVE and not _is_asked_for(_LIVE, config) else None
+
+
+def _is_asked_for(folder: Path, config: pytest.Config) -> bool:
+    paths = (config.invocation_params.dir / word.partition("::")[0] for word in config.args)
+    return any(path.resolve().is_relative_to(folder) for path in paths)
 
 
 def pytest_collection_finish() -> None:
@@ -132,12 +138,15 @@ def _is_measured(path: Path) -> bool:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def neutral_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A plain terminal, and no kubeconfig and no config file but those that a test writes."""
+def neutral_environment(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[None]:
+    """A plain terminal, and no cache, no kubeconfig and no config file but those that a test writes."""
     with pytest.MonkeyPatch.context() as environment:
         for name in (*_TERMINAL, "KUBECTL_POLICY_OFFLINE"):
             environment.delenv(name, raising=False)
         environment.setenv("TERM", "dumb")
+        # In the cache of the user are the programs of a cluster for tests.
+        if not _is_asked_for(_LIVE, pytestconfig):
+            environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
         environment.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
         # The authorities that the machine trusts take longer to read than anything that tests ask for.
         environment.setenv("SSL_CERT_FILE", os.devnull)
