@@ -271,8 +271,8 @@ def _of_no_version(world: LintWorld, resource: Resource) -> Iterator[Finding]:
 def not_rendered(world: LintWorld) -> Iterator[Finding]:
     """A chart or a kustomization could not be rendered.
 
-    With `--render`, the rendered manifests are linted in place of their sources. Without them, everything that refers
-    to these objects, or that they override, is unknown. The message is that of the program that renders.
+    Rendered manifests are linted in place of their sources. Without them, everything that refers to these objects, or
+    that they override, is unknown. The message is that of the program that renders.
 
     Source: `helm template` and `kustomize build`.
     """
