@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -27,6 +28,7 @@ from tests.property.examples import examples
 from tests.property.hiding import Hiding, Object, Tool, Tree
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, profiles_of, snapshot_of
+from tests.sources.tree.build import flux
 
 TOOLS: Final[tuple[Tool, ...]] = ("kustomize", "flux", "flux", "argo")
 # The kinds of what is hidden; all of a group if none is named.
@@ -219,3 +221,69 @@ def test_what_is_certain_is_true(tree: Tree) -> None:
             raw = analyze(load_manifests([name], options=InputOptions(cluster=cluster)), profiles=tree.profiles)
             truth = analyze(as_applied(objects), profiles=tree.profiles)
             assert lies(raw, truth) == []
+
+
+_SERVICE: Final = "apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {ports: [{port: 80}]}\n"
+_ROUTE: Final = (
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r%s}\n"
+    "spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: web, port: 80}]}]}\n---\n"
+)
+
+
+def _of_many_routes(number: int) -> dict[str, str]:
+    routes = "".join(_ROUTE % position for position in range(number))
+    return {"kustomization.yaml": "namespace: net\nresources: [routes.yaml]", "routes.yaml": routes}
+
+
+def _of_many_deliveries(number: int) -> dict[str, str]:
+    """Kustomizations of Flux in one file, of which each applies a folder of its own."""
+    files = {f"apps/{position}/a.yaml": _SERVICE % "web" for position in range(number)}
+    return files | {
+        "flux.yaml": "".join(flux(f"k{n}", f"./apps/{n}", f"  targetNamespace: t{n}\n") for n in range(number))
+    }
+
+
+def _of_deliveries_in_a_row(number: int) -> dict[str, str]:
+    """Kustomizations of Flux, of which each applies the next one."""
+    files = {f"apps/{n}/next.yaml": flux(f"k{n + 1}", f"./apps/{n + 1}") for n in range(number)}
+    return files | {f"apps/{number}/a.yaml": _SERVICE % "web", "flux.yaml": flux("k0", "./apps/0")}
+
+
+def _of_overlays(number: int) -> dict[str, str]:
+    base = {"base/kustomization.yaml": "resources: [a.yaml]"}
+    base["base/a.yaml"] = "---\n".join(_SERVICE % f"s{position}" for position in range(50))
+    overlays = {
+        f"over/{position}/kustomization.yaml": f"namespace: t{position}\nresources: [../../base]"
+        for position in range(number)
+    }
+    return base | overlays
+
+
+def _of_nested_folders(number: int) -> dict[str, str]:
+    """Kustomizations, of which each includes the folder in its own."""
+    files = {f"{'d/' * depth}kustomization.yaml": "resources: [d]" for depth in range(number)}
+    inmost = "d/" * number
+    return files | {
+        f"{inmost}kustomization.yaml": "namespace: net\nresources: [a.yaml]",
+        f"{inmost}a.yaml": _SERVICE % "web",
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "objects"),
+    [
+        (_of_many_routes(5_000), 5_000),
+        (_of_many_deliveries(800), 1_600),
+        (_of_deliveries_in_a_row(400), 402),
+        (_of_overlays(100), 5_000),
+        (_of_nested_folders(150), 1),
+    ],
+    ids=["routes", "deliveries", "in a row", "overlays", "nested"],
+)
+def test_large_trees_are_read_in_time(tmp_path: Path, files: Mapping[str, str], objects: int) -> None:
+    """The bound is many times what they take, and a fraction of it where everything is compared with everything."""
+    write(Tree(tool="kustomize", files=files, truths={}, profiles=()), tmp_path)
+    begun = time.perf_counter()
+    snapshot = load_manifests([tmp_path])
+    assert time.perf_counter() - begun < 15
+    assert len(snapshot.resources) == objects

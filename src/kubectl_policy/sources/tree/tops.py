@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.sources.tree.delivery import FluxKustomization
 from kubectl_policy.sources.tree.kustomization import NAMES
 from kubectl_policy.sources.tree.repository import CHART, ancestors
 from kubectl_policy.sources.tree.roots import Build, Files, NotRendered, Release, Root
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.sources.tree.deliveries import Deliveries
     from kubectl_policy.sources.tree.raw import RawBuilder
@@ -53,7 +53,7 @@ class Tops:
         folders = {part.folder for part in renderables if isinstance(part, Files)}
         self._passed_over = folders | deliveries.passed_over
         plain = [*self._kustomizations(), *([] if self.is_delivered else self._releases(namespace))]
-        self.all = list(self._entry_points([*declared, *plain]))
+        self.all = list(_one_per_file(self._entry_points([*declared, *plain])))
 
     def _kustomizations(self) -> Iterator[tuple[str, tuple[Root, ...]]]:
         """Yield the kustomizations that no other one takes in; no components."""
@@ -139,3 +139,15 @@ class Tops:
         folders = ancestors(file)
         around = {self._repository.kustomization_file(folder) for folder in folders if folder in self._kustomized}
         return around <= {file, *besides} and (file in besides or self._passed_over.isdisjoint(folders))
+
+
+def _one_per_file(tops: Iterable[Top]) -> Iterator[Top]:
+    """Yield one top for all that a file declares, what applies the file itself before the rest."""
+    for file, same_file in grouped_by(tops, lambda top: top.file).items():
+        same_file.sort(key=lambda top: not top.applies_itself)
+        yield Top(
+            file=file,
+            roots=tuple(root for top in same_file for root in top.roots),
+            has_flux=any(top.has_flux for top in same_file),
+            applies_itself=same_file[0].applies_itself,
+        )
