@@ -48,6 +48,7 @@ class FluxRenderer:
         self._objects: dict[str, Mapping[Maker, Sequence[Printed]]] = {}
         self._names: dict[str, frozenset[tuple[str, str, str]]] = {}
         self._failures: dict[tuple[str, str, str, str], FluxFailure] = {}
+        self._used: set[tuple[str, Maker]] = set()
 
     @classmethod
     def installed(cls, repository: Repository, addresses: Iterable[str], *, network: bool) -> FluxRenderer | None:
@@ -96,7 +97,11 @@ class FluxRenderer:
         names, by_maker = self._names.get(folder, frozenset()), self._objects.get(folder, {})
         references = delivery.substitute_from if isinstance(delivery, FluxKustomization) else ()
         is_known = all((part.kind, ref.namespace, part.name) in names for part in references)
-        return by_maker.get(Maker(ref.kind, ref.namespace, ref.name)) if is_known else None
+        maker = Maker(ref.kind, ref.namespace, ref.name)
+        if not is_known or maker not in by_maker:
+            return None
+        self._used.add((folder, maker))
+        return by_maker[maker]
 
     def failure_of(self, root: Root) -> FluxFailure | None:
         """Return what the program said of a HelmRelease that it could not render."""
@@ -108,7 +113,7 @@ class FluxRenderer:
     @property
     def number(self) -> int:
         """The number of Kustomizations that were rendered."""
-        return sum(maker.kind == "Kustomization" for makers in self._objects.values() for maker in makers)
+        return sum(maker.kind == "Kustomization" for _, maker in self._used)
 
 
 def _folder_of(root: Root) -> str:
