@@ -114,6 +114,25 @@ def test_generators_that_nobody_here_can_follow(apps: Path, generators: str) -> 
     assert any("what its generators give is not known here" in gap.reason for gap in rendered(apps).gaps)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "namespaces"),
+    [
+        ("apps/**", ["deep", "one", "three", "two"]),
+        ("**/three", ["three"]),
+        ("apps/**/three/**", ["three"]),
+        ("apps/*/three", ["three"]),
+        ("**/x" * 12, []),
+        ("**/" * 12 + "x", []),
+    ],
+)
+def test_patterns_of_folders(apps: Path, pattern: str, namespaces: list[str]) -> None:
+    """Two stars stand for any number of folders, however many there are of them."""
+    directories = f"{{git: {{directories: [{{path: '{pattern}'}}]}}}}"
+    write(apps, {"set.yaml": _set(directories, "{{path.basename}}", "{{path}}", "{{path.basename}}")})
+    applied = [name for name in _services(rendered(apps)) if not name.startswith("default/")]
+    assert applied == [f"{namespace}/s" for namespace in namespaces if namespace != "deep"]
+
+
 def test_functions_in_templates_stay(apps: Path) -> None:
     """A namespace that one makes is not known."""
     write(apps, {"set.yaml": _set("{list: {elements: [{app: One}]}}", "a", "apps/one", "{{ lower .app }}", go=True)})

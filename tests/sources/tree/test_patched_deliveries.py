@@ -156,3 +156,15 @@ def test_a_release(tmp_path: Path) -> None:
     ]
     assert "new.example" in (gap.mentions or ())
     assert "old.example" not in (gap.mentions or ())
+
+
+def test_a_delivery_without_a_source(tmp_path: Path) -> None:
+    """It delivers nothing that is here."""
+    files = {
+        "apps/kustomization.yaml": LISTED + operations("[{op: replace, path: /spec, value: {}}]"),
+        "apps/app.yaml": APPLIED["apps/app.yaml"],
+        "b.yaml": service("b"),
+    }
+    assert doubts(read(tmp_path, files), tmp_path) == [
+        "* */*: Kustomization flux-system/app (its source not here) may create objects"
+    ]

@@ -126,15 +126,15 @@ class _Generators:
 
 def _fits(path: str, pattern: str) -> bool:
     """Whether a pattern of a git generator matches a path: `*` within a name, and `**` for any number of folders."""
-    return _fits_names(path.split("/"), pattern.strip("/").split("/"))
-
-
-def _fits_names(names: list[str], patterns: list[str]) -> bool:
-    if not patterns or patterns == ["**"]:
-        return bool(patterns) or not names
-    if patterns[0] == "**":
-        return any(_fits_names(names[number:], patterns[1:]) for number in range(len(names) + 1))
-    return bool(names) and fnmatchcase(names[0], patterns[0]) and _fits_names(names[1:], patterns[1:])
+    names = path.split("/")
+    # How many names the parts of the pattern so far may match.
+    matched = {0}
+    for part in pattern.strip("/").split("/"):
+        if part == "**" and matched:
+            matched = set(range(min(matched), len(names) + 1))
+        else:
+            matched = {count + 1 for count in matched if count < len(names) and fnmatchcase(names[count], part)}
+    return len(names) in matched
 
 
 def renderable_of(

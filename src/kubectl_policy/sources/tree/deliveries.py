@@ -104,7 +104,7 @@ class Deliveries:
 
     def _of_flux(self, delivery: FluxKustomization, file: str) -> Renderable:
         if not self._own.may_be(delivery.source, delivery.path):
-            source = f"{delivery.source.kind} {delivery.source.name}".strip()
+            source = f"{delivery.source.kind} {delivery.source.name}".strip() or "its source"
             return NotRendered(reason=f"{source} not here", remedy=FETCHED)
         base = self._repository.base_of(file, delivery.path)
         if base is None:
