@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
 from kubectl_policy.sources.rendering.flux_programs import (
     FluxFailure,
@@ -28,9 +29,6 @@ OUT = """\
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata:
-  annotations:
-    config.kubernetes.io/origin: |
-      path: routes/shop.yaml
   labels:
     kustomize.toolkit.fluxcd.io/name: shop
     kustomize.toolkit.fluxcd.io/namespace: flux-system
@@ -73,21 +71,19 @@ ERR = (
 )
 
 
-def _objects(output: FluxOutput) -> dict[str, tuple[Maker | None, str]]:
-    """Who made each object, and the file that it comes from."""
-    return {
-        f"{entry.printed.raw['kind']} {entry.printed.raw['metadata']['name']}": (entry.maker, entry.printed.file)  # type: ignore[index,call-overload]
-        for entry in output.objects
-    }
+def _objects(output: FluxOutput) -> dict[str, Maker | None]:
+    """Who made each object."""
+    raws = [(entry.printed.raw, entry.maker) for entry in output.objects]
+    return {f"{text_at(raw, 'kind')} {text_at(raw, 'metadata.name')}": maker for raw, maker in raws}
 
 
 class TestOutput:
     def test_objects_with_what_made_them(self) -> None:
         """A hook of Helm has no labels."""
         assert _objects(read_flux_output(OUT, "")) == {
-            "HTTPRoute shop": (Maker("Kustomization", "flux-system", "shop"), "routes/shop.yaml"),
-            "Service echo": (Maker("HelmRelease", "net", "echo"), ""),
-            "Job hook": (None, ""),
+            "HTTPRoute shop": Maker("Kustomization", "flux-system", "shop"),
+            "Service echo": Maker("HelmRelease", "net", "echo"),
+            "Job hook": None,
         }
 
     def test_an_encrypted_value_stays_unknown(self) -> None:
@@ -268,9 +264,9 @@ def test_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = _rendered(tmp_path, installed, TREE)
     echo = Maker("Kustomization", "flux-system", "echo")
     assert _objects(output) == {
-        "HelmRelease echo": (echo, ""),
-        "Secret s": (echo, ""),
-        "Service echo": (Maker("HelmRelease", "net", "echo"), ""),
+        "HelmRelease echo": echo,
+        "Secret s": echo,
+        "Service echo": Maker("HelmRelease", "net", "echo"),
     }
     gone = FluxFailure(
         kind="Kustomization",
