@@ -23,6 +23,7 @@ from kubectl_policy.model.world import grouped, reachable
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.profiles.makers import creations_of
 from kubectl_policy.profiles.needs import with_those_through
 from kubectl_policy.resolution import EffectivePolicy, Resolver, reached_part, takes_effect_below
 from kubectl_policy.topology import Implementation, Path, Topology
@@ -46,7 +47,9 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    return _analysis(Index(snapshot), tuple(profiles), implementation or Implementation(), cache(new_evaluator))
+    known = tuple(profiles)
+    index = Index(snapshot, created_by=creations_of(known))
+    return _analysis(index, known, implementation or Implementation(), cache(new_evaluator))
 
 
 def _analysis(
@@ -76,7 +79,8 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """Analyse another state of the world, with the same profiles, settings and budget."""
         implementation = self.topology.gateways.implementation
-        return _analysis(Index(snapshot, self.index), self._profiles, implementation, self._evaluator_of_world)
+        index = Index(snapshot, self.index, creations_of(self._profiles))
+        return _analysis(index, self._profiles, implementation, self._evaluator_of_world)
 
     def with_topology_of(self, earlier: Analysis) -> Analysis:
         """Return this analysis with the topology of an earlier state, which has the same hierarchy."""

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource
+from kubectl_policy.model.absence import Creations
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.snapshot import AssumedObjects
 from tests.build import gateway, grant, index, policy, ref, resource, route, service, snapshot, target
@@ -19,6 +20,16 @@ RELEASE = "HelmRelease network/echo (chart not here) may create objects in names
 def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Resource:
     """An object of a kind that neither Kubernetes nor Gateway API has."""
     return resource(kind, name, dict(spec), group="example.com", namespace=namespace)  # type: ignore[arg-type]
+
+
+def created_by(kind: GroupKind) -> Creations | None:
+    """What the kinds of these tests create; nothing is known of a VirtualMachine."""
+    known = {
+        "Certificate": {SECRET.group_kind: "spec.secretName"},
+        "Watcher": {},
+        "Web": {SERVICE.group_kind: "spec.at"},
+    }
+    return known.get(kind.kind)
 
 
 @pytest.mark.parametrize(
@@ -39,10 +50,14 @@ def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Re
         (SERVICE, [custom("VirtualMachine", "echo", "far"), custom("VirtualMachine", "other")], ""),
         (SERVICE, [custom("Monitor", "echo", selector={}), policy("echo", target("g"), namespace="media")], ""),
         (SERVICE, [resource("Deployment", "echo", group="apps", namespace="media")], ""),
-        (SERVICE, [custom("Certificate", "echo")], ""),
+        (SERVICE, [custom("Certificate", "echo"), custom("Watcher", "echo")], ""),
+        (ROUTE, [custom("Web", "echo")], ""),
+        (SERVICE, [custom("Web", "echo")], "; Web media/echo may create it"),
+        (SERVICE, [custom("Web", "x", at="echo")], "; Web media/x may create it"),
+        (SERVICE, [custom("Web", "echo", at="x")], ""),
         (SECRET, [custom("Certificate", "echo", secretName="echo-tls")], "; Certificate media/echo may create it"),
-        (SECRET, [custom("ExternalSecret", "echo-tls")], "; ExternalSecret media/echo-tls may create it"),
-        (SECRET, [custom("ExternalSecret", "echo-tls", target={"name": "x"})], ""),
+        (SECRET, [custom("Certificate", "echo-tls")], "; Certificate media/echo-tls may create it"),
+        (SECRET, [custom("Certificate", "echo-tls", secretName="x")], ""),
         (SECRET, [custom("VirtualMachine", "echo-tls")], ""),
         # What else may be meant.
         (ROUTE, [route("echo", namespace="far"), route("echo")], "; there is HTTPRoute default/echo"),
@@ -55,7 +70,8 @@ def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Re
 )
 def test_the_first_hint_there_is(ref: ObjectRef, world: list[Resource], said: str) -> None:
     """What it may be, who may create it, and names that are near."""
-    assert index(*world).absence.message(ref) == f"{ref} is not in the input{said}"
+    known = Index(snapshot(*world), created_by=created_by)
+    assert known.absence.message(ref) == f"{ref} is not in the input{said}"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -16,17 +16,14 @@ from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
 from kubectl_policy.model.world import World, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.snapshot import Gap, Snapshot
 
 _SECRET: Final = GroupKind("", "Secret")
-# The kinds of operators' objects that have a Secret made, and the field with its name; without it, it has their own.
-_SECRET_MAKERS: Final = {
-    "Certificate": "spec.secretName",
-    "ExternalSecret": "spec.target.name",
-    "SealedSecret": "spec.template.metadata.name",
-}
+# The kinds that objects of a kind create, and the field with the name of what is created; it has the name of its maker
+# where the field is absent.
+Creations: TypeAlias = "Mapping[GroupKind, str]"
 # What is said to select or to target other objects does not make them.
 _TARGET_FIELDS: Final = frozenset({"targetRef", "targetRefs", "targetSelectors"})
 _NO_MAKERS: Final = _TARGET_FIELDS | {"selector"}
@@ -98,9 +95,18 @@ class Candidates(Struct, frozen=True, dict=True, eq=False):
 class Absence:
     """Explanations for objects that a snapshot lacks, looked up where a message needs one."""
 
-    def __init__(self, world: World, snapshot: Snapshot, candidates: Candidates) -> None:
-        """Explain what is not in a snapshot, by what is in its world and by its gaps."""
-        self._world, self._candidates = world, candidates
+    def __init__(
+        self,
+        world: World,
+        snapshot: Snapshot,
+        candidates: Candidates,
+        created_by: Callable[[GroupKind], Creations | None],
+    ) -> None:
+        """Explain what is not in a snapshot, by what is in its world and by its gaps.
+
+        `created_by` says what objects of a kind create; None of a kind of which nothing is known.
+        """
+        self._world, self._candidates, self._created_by = world, candidates, created_by
         self._gaps, self._place = snapshot.gaps, snapshot.source
 
     @cached_method
@@ -142,9 +148,12 @@ class Absence:
         return f"; {candidates[0]} may be it" if candidates else ""
 
     def _maker_hint(self, ref: ObjectRef) -> str:
-        """The object of an operator that may create an object: by what it says, or because it has the same name."""
-        makers = self._secret_makers.get(ref.name, ()) if ref.group_kind == _SECRET else self._custom(ref.name)
-        for maker in makers:
+        """The object of an operator that may create an object: by what it says, or because it has the same name.
+
+        Too many objects have the name of a Secret for that to be a hint.
+        """
+        unknown_makers = () if ref.group_kind == _SECRET else self._custom(ref.name)
+        for maker in (*self._makers.get((ref.group_kind, ref.name), ()), *unknown_makers):
             if may_equal(maker.namespace, ref.namespace) and maker.group_kind != ref.group_kind:
                 return f"; {maker} may create it"
         return ""
@@ -174,19 +183,23 @@ class Absence:
         return grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
 
     @cached_property
-    def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:
+    def _makers(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+        """The objects that are known to create others, by the kinds and the names of these."""
         return grouped(
-            (text_at(resource.raw, _SECRET_MAKERS[kind.kind]) or resource.ref.name, resource.ref)
+            ((created, text_at(resource.raw, field) or resource.ref.name), resource.ref)
             for kind in self._world.kinds
-            if kind.kind in _SECRET_MAKERS
+            for created, field in (self._created_by(kind) or {}).items()
             for resource in self._world.of_kind(kind)
         )
 
     def _custom(self, name: str) -> Iterator[ObjectRef]:
-        """The objects of a name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
+        """The objects of a name that may create others, as nothing is known of their kinds.
+
+        Of the kinds of Kubernetes and of Gateway API, it is known.
+        """
         for ref in self._by_any_name.get(name, ()):
             group, resource = ref.group_kind.group, self._world.get(ref)
-            is_custom = ref.kind not in _SECRET_MAKERS and "." in group and not group.endswith("k8s.io")
+            is_custom = "." in group and not group.endswith("k8s.io") and self._created_by(ref.group_kind) is None
             if is_custom and resource and _NO_MAKERS.isdisjoint(mapping_at(resource.raw, "spec")):
                 yield ref
 

@@ -25,6 +25,7 @@ from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.model.absence import Creations
     from kubectl_policy.model.snapshot import Resource, Snapshot, SnapshotSource
 
 _Value = TypeVar("_Value", bound="Hashable")
@@ -35,11 +36,18 @@ Presence: TypeAlias = Literal["present", "missing", "unknown"]
 class Index:
     """The objects of one snapshot. Nothing is looked up before somebody asks for it, nor looked up twice."""
 
-    def __init__(self, snapshot: Snapshot, other_state: Index | None = None) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        other_state: Index | None = None,
+        created_by: Callable[[GroupKind], Creations | None] = lambda _: None,
+    ) -> None:
         """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
 
-        What is read of an object of `other_state` is not read again of the same object.
+        What is read of an object of `other_state` is not read again of the same object. `created_by` says what objects
+        of a kind create; None of a kind of which nothing is known.
         """
+        self._created_by = created_by
         self._other_state = other_state
         # Questions about single objects that are answered one by one, before all of them are answered at once.
         self.max_single_questions = MAX_SINGLE_QUESTIONS
@@ -286,7 +294,7 @@ class Index:
     @cached_property
     def absence(self) -> Absence:
         """Explanations for objects that were not read."""
-        return Absence(self.world, self.snapshot, self.candidates)
+        return Absence(self.world, self.snapshot, self.candidates, self._created_by)
 
     @property
     def source(self) -> SnapshotSource:
