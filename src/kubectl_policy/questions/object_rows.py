@@ -14,6 +14,7 @@ from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members a
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, WithBlindSpots
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
+from kubectl_policy.questions.shared.possible_policies import PossiblePolicy, possible_policies
 from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
@@ -34,6 +35,7 @@ _POLICIES: Final = (
 _UNDECIDED_POLICIES: Final = (
     "The policies that may have an effect on the object, because it is unknown how they combine."
 )
+_POSSIBLE_POLICIES: Final = "The policies that affect the object only if a route is attached, which is not known."
 _TARGETED_BY: Final = "The target references to the object or to one of its sections, including those that fail."
 _UNDECIDED_ROUTES: Final = "The routes that may be attached: whether they are is unknown."
 
@@ -44,6 +46,7 @@ class Listed(WithBlindSpots, frozen=True, kw_only=True):
     resource: Annotated[Resource, "inline"]
     policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POLICIES)]
     undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
+    possible_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POSSIBLE_POLICIES)]
     targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
     reported: Annotated[tuple[ReportedCondition, ...], Meta(description=REPORTED)]
 
@@ -247,6 +250,7 @@ def _listed(
         attachments = tuple(attachment for attachment in attachments if attachment.target == node)
         reported = tuple(condition for condition in reported if condition.about == f"listener {node.section}")
     undecided: tuple[ObjectRef, ...] = ()
+    possible: tuple[PossiblePolicy, ...] = ()
     if resource.ref.group_kind in CARRY_NOTHING:
         paths = analysis.topology.paths(subject)
         attached = {attachment.policy for attachment in attachments if attachment.state == "attached"}
@@ -254,10 +258,12 @@ def _listed(
     else:
         paths = covered_paths(analysis, subject)
         policies, undecided = affecting_or_undecided(analysis, subject, paths)
+        possible = possible_policies(analysis, subject, paths, {*policies, *undecided})
     return Listed(
         resource=resource,
         policies=policies,
         undecided_policies=undecided,
+        possible_policies=tuple(cause.policy for cause in possible),
         targeted_by=attachments,
         reported=reported,
         unseen=blind_spots_for(analysis, subject, paths, include_descendants=include_descendants),

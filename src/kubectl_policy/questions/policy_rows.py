@@ -15,7 +15,7 @@ from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
 from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
-from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, possible_phrase, undecided_phrase
 from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
@@ -74,7 +74,8 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
             return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
         if with_others := self.enforcement.undecided_with:
             return undecided_phrase(self.policy, with_others)
-        return failure_phrase(self.targets) or "how it attaches is not computed"
+        unattached = failure_phrase(self.targets) or possible_phrase(self.enforcement.possible_routes)
+        return unattached or "how it attaches is not computed"
 
     @property
     def ref(self) -> ObjectRef:

@@ -284,10 +284,10 @@ def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
 
 
 def _policies(row: ObjectRow) -> Number:
-    """Count the policies that affect an object; `1 to 3` where it is not known how some of them combine."""
+    """Count the policies that affect an object; `1 to 3` where it is not known of some of them whether they do."""
     certain, undecided = len(row.listed.policies), len(row.listed.undecided_policies)
-    maximum = number(certain + undecided, complete=not row.listed.unseen)
-    # Of those that are undecided, one holds at least.
+    maximum = number(certain + undecided + len(row.listed.possible_policies), complete=not row.listed.unseen)
+    # Of those of which it is not known how they combine, one holds at least.
     least = certain or min(undecided, 1)
     return Number(least, f"{least} to {maximum.text}") if maximum.value > least else maximum
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment import MEANINGS, Attachment
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.effective import paths_by_way_of
 from kubectl_policy.resolution.precedence import in_order
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path, Topology
+    from kubectl_policy.topology.possible_routes import PossibleRoute
 
 EnforcementState: TypeAlias = Literal[
     "Enforced",
@@ -78,7 +80,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
-    that is attached where it is not known how it combines with other policies of its kind.
+    that is attached where it is not known how it combines with other policies of its kind, or whether there is a route
+    below its targets.
     """
 
     policy: ObjectRef
@@ -94,6 +97,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     outcomes: tuple[EffectivePolicy, ...]
     idle_paths: tuple[Path, ...] = ()
     """Paths below its targets on which no traffic runs."""
+    possible_routes: tuple[PossibleRoute, ...] = ()
+    """The routes that may be attached below the targets of a policy that has no effect otherwise."""
 
     @cached_property
     def resolutions(self) -> Collection[Resolution]:
@@ -174,7 +179,21 @@ def enforce(
         elif effective := resolver.effective_of(profile.group_kind, path):
             outcomes.append(effective)
     state, by = overall_state(policy, [outcome.resolution for outcome in outcomes])
-    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle_paths))
+    possible = () if outcomes else tuple(_possible_routes(targets, profile, topology))
+    return Enforcement(policy, "Unknown" if possible else state, by, tuple(outcomes), tuple(idle_paths), possible)
+
+
+def _possible_routes(
+    targets: Iterable[NodeRef], profile: PolicyKindProfile, topology: Topology
+) -> Iterator[PossibleRoute]:
+    """Yield the routes that may be attached below some targets, and that a kind may have an effect on."""
+    if profile.policy_class == "direct":
+        return
+    levels = {level.group_kind for level in profile.effective_targets}
+    for target in targets:
+        for possible in topology.possible_routes.below(target):
+            if possible.route.group_kind in levels or not levels <= ROUTES.keys():
+                yield possible
 
 
 def overall_state(

@@ -15,6 +15,7 @@ from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS, Link
 from kubectl_policy.topology.paths import Path, Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
+from kubectl_policy.topology.possible_routes import PossibleRoutes
 from kubectl_policy.topology.relations import Relations
 from kubectl_policy.topology.requests import SharedRequests
 
@@ -80,6 +81,11 @@ class Topology:
     def possible(self) -> PossibleRelations:
         """The relations that may hold once placeholders are filled in."""
         return PossibleRelations(self.relations)
+
+    @cached_property
+    def possible_routes(self) -> PossibleRoutes:
+        """The routes of which it is not known whether they are attached."""
+        return PossibleRoutes(self._paths, self.possible)
 
     @cached_property
     def shared_requests(self) -> SharedRequests:

@@ -69,7 +69,7 @@ class Paths:
     @cached_method
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Return every path from a root down to a node; see `Topology.paths`."""
-        return _in_order(_with_namespaces(way) for way in self._ways(node))
+        return _in_order(with_namespaces(way) for way in self._ways(node))
 
     @cached_method
     def through(self, node: NodeRef) -> tuple[Path, ...]:
@@ -166,7 +166,7 @@ class Paths:
         if rest is None or head is None:
             return self._follow(way)
         start = head.to(route)
-        return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
+        return [start + nodes if is_at_home else with_namespaces(way + nodes) for nodes, is_at_home in rest]
 
     @cached_method
     def _head(self, ancestors: Path) -> _Head | None:
@@ -176,7 +176,7 @@ class Paths:
         """
         if not ancestors or not all(node.object.group_kind in ABOVE_ROUTES for node in ancestors):
             return None
-        return _Head(_with_namespaces(ancestors), frozenset({"", *(node.object.namespace for node in ancestors)}))
+        return _Head(with_namespaces(ancestors), frozenset({"", *(node.object.namespace for node in ancestors)}))
 
     @cached_method
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
@@ -204,7 +204,7 @@ class Paths:
                 ended = False
                 yield from self._descend(_extended(way, child))
         if ended:
-            yield _with_namespaces(way)
+            yield with_namespaces(way)
 
     def _receivers(self, way: Path) -> Iterable[NodeRef]:
         node = way[-1]
@@ -287,7 +287,7 @@ def _namespace(name: str) -> NodeRef:
     return NodeRef(ObjectRef(NAMESPACE, "", name))
 
 
-def _with_namespaces(way: Path) -> Path:
+def with_namespaces(way: Path) -> Path:
     """Return a path: a way with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
     last = way[-1].object

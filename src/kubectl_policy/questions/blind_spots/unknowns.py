@@ -210,7 +210,8 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
                 attaches = binding.parent.group_kind in ROUTE_PARENTS
-                remedy = _ADD if attaches else f"look at status.parents of {obj}"
+                add = FILL_IN if binding.is_unfilled else _ADD
+                remedy = add if attaches else f"look at status.parents of {obj}"
                 yield _unread(analysis, binding.parent, binding.message, remedy)
 
 
@@ -231,7 +232,7 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[B
         for binding in analysis.topology.bindings(route):
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
-                yield BlindSpot(what=str(route), reason=reason, remedy=_ADD)
+                yield BlindSpot(what=str(route), reason=reason, remedy=FILL_IN if binding.is_unfilled else _ADD)
 
 
 def unknown_labels(resources: Iterable[Resource]) -> Iterator[BlindSpot]:

@@ -27,6 +27,7 @@ from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_settings_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
+from kubectl_policy.questions.shared.possible_policies import PossiblePolicy, possible_policies
 from kubectl_policy.topology import Path, why_too_wide
 from kubectl_policy.topology.controllers import is_enabled, why_disabled
 
@@ -99,6 +100,10 @@ class ObjectDescription(Description, frozen=True, kw_only=True):
         tuple[FailingRoute, ...], Meta(description="The routes whose requests on these paths get an error response.")
     ]
     influences: Annotated[UnknownInfluences, "inline"]
+    possible: Annotated[
+        tuple[PossiblePolicy, ...],
+        Meta(description="The policies that affect the subject only if a route is attached, which is not known."),
+    ]
     expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
 
     @property
@@ -157,6 +162,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         ),
         failing=tuple(failing_through(analysis, subject)),
         influences=UnknownInfluences(marks=marks, not_looked_into=not_looked_into(analysis, subject, paths)),
+        possible=possible_policies(analysis, subject, paths, {ref for group in in_force for ref in group.policies}),
         expected=tuple(target_conditions(analysis, subject)),
         reports=reports_on(analysis, subject.object),
         place=analysis.index.source,
@@ -200,6 +206,7 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
         influences=replace(
             answer.influences, marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind))
         ),
+        possible=tuple(possible for possible in answer.possible if focus.has_kind(possible.policy.group_kind)),
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.possible_routes import PossibleRoute
 
 _MERGING: Final = frozenset(
     {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES, MergeStrategy.STRATEGIC_MERGE}
@@ -117,6 +118,15 @@ def failure_phrase(attachments: Iterable[Attachment]) -> str:
 def undecided_phrase(policy: ObjectRef, rivals: Collection[ObjectRef]) -> str:
     """Return why it is not known whether a policy is enforced, next to others of its kind."""
     return f"it and {names(rivals)} set different fields, and how {plural(policy.kind)} combine is not known"
+
+
+def possible_phrase(possible: Sequence[PossibleRoute]) -> str:
+    """Return why it is not known whether there is a route below the targets of a policy; empty if none may be."""
+    if not possible:
+        return ""
+    first, others = possible[0], len({route.route for route in possible}) - 1
+    many = f" (and {others} more {'route' if others == 1 else 'routes'})" if others else ""
+    return f"whether {first.route} is attached to {node_phrase(first.parent)} is not known{many}"
 
 
 def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:

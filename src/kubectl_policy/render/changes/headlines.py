@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
-from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
 from kubectl_policy.render.changes.summary import FORCE, objects_of, on_all_paths, summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
@@ -150,7 +150,8 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
             f"{subject} {verb} {objects_words}{f'; {undecided_phrase(answer.subject, undecided)}' if undecided else ''}"
         )
     if enforcement.state == "Unknown":
-        unknown = failure_phrase(answer.targets) or "that is not computed"
+        unattached = failure_phrase(answer.targets) or possible_phrase(enforcement.possible_routes)
+        unknown = unattached or "that is not computed"
         return f"Whether {answer.subject} has an effect is unknown: {unknown}"
     if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.render.describe.naming import PathScopes
 from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import at_origin, count, node_label, objects_phrase
@@ -93,16 +94,33 @@ def _of_object(answer: ObjectDescription) -> str:
     if direct:
         passed_phrase = _sources(passed_on, answer.subject.object, "more")
         addition = f"; {passed_phrase} {take} effect on what is {behind} it" if passed_on else ""
-        return f"{subject} is affected by {_sources(direct, answer.subject.object)}{_where(answer, direct)}{addition}"
+        perhaps = f", and perhaps by {len(answer.possible)} more" if answer.possible else ""
+        affected = f"affected by {_sources(direct, answer.subject.object)}{_where(answer, direct)}"
+        return f"{subject} is {affected}{perhaps}{addition}"
     if passed_on:
         sources = _sources(passed_on, answer.subject.object)
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
+    return _unaffected(answer, subject)
+
+
+def _unaffected(answer: ObjectDescription, subject: str) -> str:
+    """Say that no policy is known to affect an object, and which ones may."""
+    if answer.possible:
+        policies = objects_phrase({possible.policy for possible in answer.possible}, "policy")
+        return f"{policies} may affect {subject}: {_undecided_route(answer)}"
     affects = "is known to affect" if any(spot.policies for spot in answer.unseen) else "affects"
     if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
     if not answer.targeting.targeted_by and all(group.profile.route_settings for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
+
+
+def _undecided_route(answer: ObjectDescription) -> str:
+    """Say of which route it is not known whether it is attached."""
+    first = answer.possible[0]
+    whose = "it" if first.route == answer.subject.object else str(first.route)
+    return f"whether {whose} is attached to {node_phrase(first.parent)} is not known"
 
 
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:

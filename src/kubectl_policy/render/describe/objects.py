@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.model.world import grouped
+from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.render.describe.fields import sections_of
 from kubectl_policy.render.describe.headline import object_headline, told_causes
 from kubectl_policy.render.describe.naming import Names, PathScopes
@@ -52,6 +54,7 @@ def object_text(answer: ObjectDescription, view: View) -> Document:
         *_paths(answer, scopes, view),
         *((BLANK,) if kinds else ()),
         *sections_of(kinds, scopes, names, view),
+        *section("May affect it", _possible(answer)),
         *references_section(answer.mentions.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
@@ -82,6 +85,16 @@ def _paths(answer: ObjectDescription, scopes: PathScopes, view: View) -> tuple[L
     from kubectl_policy.render.wording.paths import path_lines  # noqa: PLC0415 (few answers have them)
 
     return section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
+
+
+def _possible(answer: ObjectDescription) -> Iterator[Line]:
+    """Return a line for each place at which a route may be attached, with all the policies that count there."""
+    by_cause = grouped(
+        ((possible.route, possible.parent, possible.message), str(possible.policy)) for possible in answer.possible
+    )
+    for (route, parent, message), policies in by_cause.items():
+        lead = Segment(f", if {route} is attached to {node_phrase(parent)}: ")
+        yield Line((*in_a_row(policies), lead, Segment(message, prose=True)), 2)
 
 
 def _not_applying(answer: ObjectDescription) -> Iterator[Line]:

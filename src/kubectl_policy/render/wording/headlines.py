@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names, plural
-from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
 from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import (
     at_origin,
@@ -129,7 +129,8 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "Unknown" if undecided := answer.enforcement.undecided_with:
             return f"Whether {subject} is enforced is unknown: {undecided_phrase(answer.policy, undecided)}"
         case "Unknown":
-            return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
+            why = failed or possible_phrase(answer.enforcement.possible_routes) or "how it attaches is not computed"
+            return f"Whether {answer.policy} has an effect is unknown: {why}"
         case "Conflicted":
             winners, applies_alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
             because = f"only one policy applies to a target, and {winners} came first" if applies_alone else ""
