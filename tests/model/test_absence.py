@@ -37,16 +37,16 @@ def created_by(kind: GroupKind) -> Creations | None:
     [
         (ROUTE, [], ""),
         # What it may be, by a name or a namespace that is not known.
-        (ROUTE, [route("echo", namespace="?apps.echo")], "; HTTPRoute ?apps.echo/echo may be it"),
+        (ROUTE, [route("echo", namespace="?apps.echo")], "; HTTPRoute <unknown>/echo may be it"),
         (
             ROUTE,
             [route("echo", namespace=name) for name in ("?a", "?b", "?c")],
-            "; HTTPRoute ?a/echo may be it, or one of 2 more",
+            "; HTTPRoute <unknown>/echo may be it, or one of 2 more",
         ),
         # Who may create it.
         (SERVICE, [custom("VirtualMachine", "echo")], "; VirtualMachine media/echo may create it"),
         (ROUTE, [custom("AIRoute", "echo")], "; AIRoute media/echo may create it"),
-        (SERVICE, [custom("VirtualMachine", "echo", "?vms")], "; VirtualMachine ?vms/echo may create it"),
+        (SERVICE, [custom("VirtualMachine", "echo", "?vms")], "; VirtualMachine <unknown>/echo may create it"),
         (SERVICE, [custom("VirtualMachine", "echo", "far"), custom("VirtualMachine", "other")], ""),
         (SERVICE, [custom("Monitor", "echo", selector={}), policy("echo", target("g"), namespace="media")], ""),
         (SERVICE, [resource("Deployment", "echo", group="apps", namespace="media")], ""),

@@ -131,11 +131,9 @@ def test_classes_and_gateways() -> None:
 def test_namespaces() -> None:
     """What is in a namespace that is not known may be in any, and a Namespace without a known name may be any."""
     homeless = service("s", namespace="?apps.shop")
-    message = "Service ?apps.shop/s may be in it: which namespace it is in is not known"
+    message = "Service <unknown>/s may be in it: which namespace it is in is not known"
     assert above(homeless.ref, homeless, namespace("shop")) == [f"Namespace shop: {message}"]
-    assert below(ref("Namespace", "shop", group=""), homeless, namespace("shop")) == [
-        f"Service ?apps.shop/s: {message}"
-    ]
+    assert below(ref("Namespace", "shop", group=""), homeless, namespace("shop")) == [f"Service <unknown>/s: {message}"]
     unnamed = namespace("shop-${X}")
     assert below(unnamed.ref, unnamed, service("s", namespace="shop-1"), service("t", namespace="other")) == [
         "Namespace shop-1: Namespace shop-${X} may be that one"

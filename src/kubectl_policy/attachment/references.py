@@ -12,7 +12,7 @@ from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.refs import is_unnamed, shown_namespace
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.listeners import admits_namespace
@@ -154,7 +154,11 @@ class FollowedReference(Struct, frozen=True):
                 *(self._attach_to(ref) for ref in selected),
                 *(self._failed_attachment(failure, NodeRef(ref, self.declared.section)) for ref in perhaps),
             )
-        where = f" in namespace {home}" if home and self.declared.namespaces is None and not self._is_global else ""
+        where = (
+            f" in namespace {shown_namespace(home)}"
+            if home and self.declared.namespaces is None and not self._is_global
+            else ""
+        )
         state: State = "target unknown" if self._may_select_unread else "target missing"
         return (
             self._failed_attachment(NotAttached(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),
@@ -233,7 +237,7 @@ class FollowedReference(Struct, frozen=True):
             return None
         if admits_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
-        where, index = f"namespace {ref.namespace}", self.topology.index
+        where, index = f"namespace {shown_namespace(ref.namespace)}", self.topology.index
         message = f"whether {field} selects in {where} is unknown: {index.absence.of_namespace(ref.namespace)}"
         return NotAttached("target unknown", message)
 
@@ -291,7 +295,8 @@ class FollowedReference(Struct, frozen=True):
             return None
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
-            message = f"{kind.kind} can only target its own namespace {home}, not {ref.namespace}"
+            there = shown_namespace(ref.namespace)
+            message = f"{kind.kind} can only target its own namespace {shown_namespace(home)}, not {there}"
             if may_equal(home, ref.namespace):
                 return NotAttached("target unknown", f"{message}, if these are not the same")
             return NotAttached("not permitted", message)

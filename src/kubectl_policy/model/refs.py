@@ -18,6 +18,15 @@ _SECTION: Final = (
 )
 
 
+# The placeholder for a namespace that no manifest states begins with this, as no name does.
+UNKNOWN_NAMESPACE: Final = "?"
+
+
+def shown_namespace(namespace: str) -> str:
+    """Return a namespace as answers show it: `<unknown>` in place of the placeholder for one that nothing states."""
+    return "<unknown>" if namespace.startswith(UNKNOWN_NAMESPACE) else namespace
+
+
 class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """An API kind without its version, as in target references. The core group is `""`."""
 
@@ -34,7 +43,10 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=Fal
 
     group_kind: GroupKind
     namespace: Annotated[
-        str, msgspec.Meta(description="The namespace of the object; empty for a cluster-scoped object.")
+        str,
+        msgspec.Meta(
+            description="The namespace of the object; empty for a cluster-scoped object, <unknown> if nothing says it."
+        ),
     ]
     name: Annotated[str, msgspec.Meta(description="The name of the object.")]
 
@@ -50,8 +62,10 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=Fal
 
     @property
     def qualified_name(self) -> str:
-        """`namespace/name`, or `name` if cluster-scoped."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        """`namespace/name`, or `name` if cluster-scoped; see `shown_namespace`."""
+        if self.namespace:
+            return f"{shown_namespace(self.namespace)}/{self.name}"
+        return shown_namespace(self.name) if self.kind == "Namespace" else self.name
 
     def __str__(self) -> str:
         """`Kind namespace/name`, as in every text answer."""
@@ -80,7 +94,7 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
 
     @property
     def namespace(self) -> Annotated[str, msgspec.Meta()]:
-        """The namespace of the object; empty for a cluster-scoped object."""
+        """The namespace of the object; empty for a cluster-scoped object, <unknown> if nothing says it."""
         return self.object.namespace
 
     @property

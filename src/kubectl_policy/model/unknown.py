@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import Json, value_at
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,6 @@ _WITH_BRACES: Final = pattern(
 )
 # The longest text in which placeholders are looked for; longer texts are no names.
 _MAX_LENGTH: Final = 1_000
-_UNKNOWN_NAMESPACE: Final = "?"
 
 # A number, or the text that stands for one.
 Port: TypeAlias = int | str
@@ -147,7 +147,7 @@ def unknown_namespace(folder: str) -> str:
 
     `folder` is a path such as `apps/echo`, "" for the top of the tree.
     """
-    return _UNKNOWN_NAMESPACE + folder.strip("/").replace("/", ".")
+    return UNKNOWN_NAMESPACE + folder.strip("/").replace("/", ".")
 
 
 def port_at(value: Json, path: str) -> Port | None:

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.differences.serving import RouteBehind, hostnames_on, owner, routes_behind
@@ -69,11 +70,12 @@ class ObjectCounts(Struct, frozen=True, kw_only=True):
 def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
     """Count some objects, each of which is there once."""
     kinds = _counted((ref.kind, ref.group) for ref in objects)
+    namespaces = _counted(shown_namespace(ref.namespace) for ref in objects)
     owners = _counted(owner(index, ref, owner_key) for ref in objects) if owner_key else []
     return ObjectCounts(
         total=len(objects),
         kinds=tuple(KindCount(group, kind, number) for (kind, group), number in kinds),
-        namespaces=tuple(NamespaceCount(*counted) for counted in _counted(ref.namespace for ref in objects)),
+        namespaces=tuple(NamespaceCount(*counted) for counted in namespaces),
         owners=tuple(OwnerCount(*counted) for counted in owners),
         owner_key=owner_key,
     )

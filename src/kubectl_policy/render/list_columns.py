@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from msgspec.structs import replace
 
 from kubectl_policy.model.kind_roles import SERVICE, section_noun
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.object_rows import ListenerRow
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
 from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, kind_names, mark
@@ -57,7 +58,7 @@ def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
     columns = _policy_columns(rows) if sort == "policies" else kinds or _object_columns(listing.type, rows)
     if not listing.type.namespaced:
         return columns
-    namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: row.ref.namespace)
+    namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: shown_namespace(row.ref.namespace))
     return (namespace, *columns)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
 from kubectl_policy.render.wording.blind_spots import missing, unread_hedge
@@ -32,7 +33,7 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
     """Return a row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
     kinds = {row.subject.object.group_kind for row in matrix.items}
     shown: list[Column[MatrixRow]] = (
-        [Column("NAMESPACE", lambda row: row.subject.object.namespace)] if view.namespaces else []
+        [Column("NAMESPACE", lambda row: shown_namespace(row.subject.object.namespace))] if view.namespaces else []
     )
     if len(kinds) > 1:
         shown.append(Column("KIND", lambda row: row.subject.kind, rank=len(matrix.columns) + 1))

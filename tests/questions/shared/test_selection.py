@@ -289,6 +289,10 @@ def test_an_object_of_unknown_namespace_is_found_by_its_name() -> None:
     assert find(analyzed(echo, exact), "httproute", "echo", "media") == exact.ref
     with pytest.raises(UsageError) as error:
         find(analyzed(echo, other), "httproute", "echo", "media")
-    assert error.value.hint == "say which one: -n '?apps.echo' or -n '?apps.other'"
+    assert error.value.hint == "set metadata.namespace, or ask with --render: test.yaml:1 and test.yaml:1"
+    written = route("echo", namespace="${A}"), route("echo", namespace="${B}")
+    with pytest.raises(UsageError) as error:
+        find(analyzed(*written), "httproute", "echo", "media")
+    assert error.value.hint == "say which one: -n '${A}' or -n '${B}'"
     with pytest.raises(NotFoundError):
         find(analyzed(route("${NAME}", namespace="media")), "httproute", "echo", "media")

@@ -136,7 +136,7 @@ def test_patterns_of_folders(apps: Path, pattern: str, namespaces: list[str]) ->
 def test_functions_in_templates_stay(apps: Path) -> None:
     """A namespace that one makes is not known."""
     write(apps, {"set.yaml": _set("{list: {elements: [{app: One}]}}", "a", "apps/one", "{{ lower .app }}", go=True)})
-    assert "?apps.one/s" in _services(rendered(apps))
+    assert "<unknown>/s" in _services(rendered(apps))
 
 
 @helm

@@ -50,7 +50,7 @@ def test_what_has_no_namespace_anywhere_is_in_an_unknown_one(tmp_path: Path) -> 
         "apps/two/c.yaml": service("c"),
         "plain/d.yaml": service("d"),
     }
-    assert refs(read(tmp_path, files)) == ["?apps.one/a", "?apps.one/b", "?apps.two/c", "default/d"]
+    assert refs(read(tmp_path, files)) == ["<unknown>/a", "<unknown>/b", "<unknown>/c", "default/d"]
     said = InputOptions(namespace="here")
     assert refs(read(tmp_path, files, options=said)) == ["here/a", "here/b", "here/c", "here/d"]
 
@@ -149,7 +149,7 @@ def test_flux_says_it_for_a_folder(tmp_path: Path) -> None:
             "part/p.yaml": service("p"),
         },
     )
-    assert refs(snapshot) == ["?apps.three/e", "one/a", "two/f-b", "two/f-c", "two/f-d", "two/f-p"]
+    assert refs(snapshot) == ["<unknown>/e", "one/a", "two/f-b", "two/f-c", "two/f-d", "two/f-p"]
     assert refs(snapshot, "Kustomization") == ["flux-system/one", "flux-system/three", "flux-system/two"]
     assert doubts(snapshot, tmp_path) == []
     assert unlisted(snapshot, tmp_path) == ["apps/two/built/unlisted.yaml"]

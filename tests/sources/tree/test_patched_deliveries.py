@@ -62,7 +62,7 @@ def operations(operations: str) -> str:
     [
         (merge("spec: {interval: 1h, decryption: {provider: sops}}"), ["live/a", "live/b"], "${HOST}"),
         (merge("spec: {targetNamespace: new}"), ["new/a", "new/b"], "${HOST}"),
-        (merge("spec: {targetNamespace: null}"), ["?app/a", "?app/b"], "${HOST}"),
+        (merge("spec: {targetNamespace: null}"), ["<unknown>/a", "<unknown>/b"], "${HOST}"),
         (merge("spec: {postBuild: {substitute: {HOST: h.example}}}"), ["live/a", "live/b"], "h.example"),
         (merge("spec: {namePrefix: p-}"), ["live/p-a", "live/p-b"], "${HOST}"),
         (
@@ -72,7 +72,7 @@ def operations(operations: str) -> str:
         ),
         (operations("[{op: add, path: /spec/wait, value: true}]"), ["live/a", "live/b"], "${HOST}"),
         (operations("[{op: replace, path: /spec/targetNamespace, value: new}]"), ["new/a", "new/b"], "${HOST}"),
-        (operations("[{op: remove, path: /spec/targetNamespace}]"), ["?app/a", "?app/b"], "${HOST}"),
+        (operations("[{op: remove, path: /spec/targetNamespace}]"), ["<unknown>/a", "<unknown>/b"], "${HOST}"),
         (operations("[{op: add, path: /metadata/labels, value: {a: b}}]"), ["live/a", "live/b"], "${HOST}"),
     ],
 )
@@ -103,9 +103,17 @@ def test_values_that_a_patch_takes_from_a_secret(tmp_path: Path) -> None:
     ("operation", "services", "doubted"),
     [
         ("{op: add, path: /spec/patches/-, value: {target: {kind: Service}}}", ["live/a"], ["Service live/a"]),
-        ("{op: test, path: /spec/targetNamespace, value: live}", ["?app/a"], ["Service */*", "Service ?app/a"]),
-        ("{op: copy, from: /spec/path, path: /spec/targetNamespace}", ["?app/a"], ["Service */*", "Service ?app/a"]),
-        ("{op: copy, from: /spec/path, path: /spec}", ["?app/a"], ["Service */*", "Service ?app/a"]),
+        (
+            "{op: test, path: /spec/targetNamespace, value: live}",
+            ["<unknown>/a"],
+            ["Service */*", "Service ?app/a"],
+        ),
+        (
+            "{op: copy, from: /spec/path, path: /spec/targetNamespace}",
+            ["<unknown>/a"],
+            ["Service */*", "Service ?app/a"],
+        ),
+        ("{op: copy, from: /spec/path, path: /spec}", ["<unknown>/a"], ["Service */*", "Service ?app/a"]),
         ("{op: add, path: /spec/dependsOn/0, value: {name: b}}", ["live/a"], []),
     ],
 )
@@ -135,7 +143,7 @@ def test_a_replacement(tmp_path: Path) -> None:
         ),
     }
     snapshot = read(tmp_path, files)
-    assert refs(snapshot) == ["?app/a", "?app/b"]
+    assert refs(snapshot) == ["<unknown>/a", "<unknown>/b"]
 
 
 def test_a_release(tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_a_namespace_that_a_replacement_gives(tmp_path: Path) -> None:
         files[f"apps/{name}/ks.yaml"] = flux(name, f"./apps/{name}/app")
         files[f"apps/{name}/app/a.yaml"] = service(name)
     snapshot = read(tmp_path, files)
-    assert refs(snapshot) == ["?apps.net.app/net", "?apps.web.app/web"]
+    assert refs(snapshot) == ["<unknown>/net", "<unknown>/web"]
     reasons = [text for text in doubts(snapshot, tmp_path) if text.startswith("Service ?")]
     assert reasons == [
         f"Service ?apps.{name}.app/{name}: changed by apps/{name}/kustomization.yaml" for name in ("net", "web")

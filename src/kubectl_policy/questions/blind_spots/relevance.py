@@ -19,7 +19,7 @@ from kubectl_policy.model.kind_roles import (
     TARGET_KINDS,
 )
 from kubectl_policy.model.kinds import BUILT_IN, CRD, is_kubernetes_own, listed, plural
-from kubectl_policy.model.refs import NodeRef
+from kubectl_policy.model.refs import NodeRef, shown_namespace
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.topology.references import parent_refs
@@ -296,13 +296,13 @@ def _called(several: Sequence[Gap]) -> str:
     first = several[0]
     kind, namespaces = first.kind, list(dict.fromkeys(gap.namespace for gap in several))
     if first.name:
-        names = [f"{gap.namespace}/{gap.name}" if gap.namespace else gap.name for gap in several]
+        names = [f"{shown_namespace(gap.namespace)}/{gap.name}" if gap.namespace else gap.name for gap in several]
         return f"{kind if len(names) == 1 else plural(kind)} {listed(names, _MOST_NAMES)}"
     if not kind:
-        where = f" in namespace {first.namespace}" if first.namespace else ""
+        where = f" in namespace {shown_namespace(first.namespace)}" if first.namespace else ""
         return f"objects of any kind{where}" if not first.group else f"objects of API group {first.group}"
     if first.group is None:
-        return f"{kind} in namespace {first.namespace}" if first.namespace else kind
+        return f"{kind} in namespace {shown_namespace(first.namespace)}" if first.namespace else kind
     if "" not in namespaces:
         return f"{plural(kind)} {in_namespaces(namespaces)}"
     read = sorted(frozenset[str]().union(*(gap.besides for gap in several)))
@@ -311,4 +311,5 @@ def _called(several: Sequence[Gap]) -> str:
 
 def in_namespaces(names: Sequence[str]) -> str:
     """`in namespace a`, `in namespaces a and b`; of many the first ones, and how many others there are."""
-    return f"in namespace{'' if len(names) == 1 else 's'} {listed(names, _MOST_NAMES)}"
+    shown = list(map(shown_namespace, names))
+    return f"in namespace{'' if len(names) == 1 else 's'} {listed(shown, _MOST_NAMES)}"

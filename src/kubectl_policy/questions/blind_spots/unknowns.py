@@ -20,6 +20,7 @@ from kubectl_policy.model.kind_roles import (
     ROUTES,
 )
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.topology import MAX_NODES, Path, is_truncated
@@ -37,7 +38,7 @@ _BELOW_LISTENERS: Final = frozenset({*ROUTES, *PORT_HOLDERS})
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that contains it"
 _ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
-_SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
+SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
 _ADD_ALL: Final = "add the manifests that contain them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
@@ -116,7 +117,7 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             continue
         reason = f"{policy} targets it, and {attachment.message}"
         if not declared.field:
-            where = f" in namespace {declared.namespace}" if declared.namespace else ""
+            where = f" in namespace {shown_namespace(declared.namespace)}" if declared.namespace else ""
             how = "as its parameters" if declared.way == "parameters" else "in a filter"
             reason = f"one that was not read may name {policy} {how}"
             yield BlindSpot(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
@@ -198,7 +199,7 @@ def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iter
     for homeless in grouped_by(every, lambda obj: obj.namespace).values():
         remaining = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
         reason = "nothing that was read says which it is, so what else affects it cannot be known"
-        yield BlindSpot(what=f"the namespace of {homeless[0]}{remaining}", reason=reason, remedy=_SAY_NAMESPACE)
+        yield BlindSpot(what=f"the namespace of {homeless[0]}{remaining}", reason=reason, remedy=SAY_NAMESPACE)
 
 
 def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[BlindSpot]:

@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS, Attachment
 from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import InForce, OfKnownKind
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
@@ -50,7 +51,9 @@ def node_id(ref: NodeRef | ObjectRef) -> str:
     """Return `HTTPRoute.gateway.networking.k8s.io/baker/menu#rule`: no two nodes have the same, in any picture."""
     kind, name = _kind_id(ref.group, ref.kind), ref.name.translate(_IN_NAMES)
     section = f"#{ref.section.translate(_IN_NAMES)}" if isinstance(ref, NodeRef) and ref.section else ""
-    namespace = f"{ref.namespace.translate(_IN_NAMES)}/" if ref.namespace else ""
+    # Objects of two unknown namespaces may have one name: the folder tells them apart.
+    home = ref.namespace.replace(UNKNOWN_NAMESPACE, "unknown:", 1)
+    namespace = f"{home.translate(_IN_NAMES)}/" if home else ""
     return f"{kind}/{namespace}{name}{section}"
 
 

@@ -11,6 +11,7 @@ from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, ROUTES, KindRole, role_of
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 
@@ -230,7 +231,11 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     possible = [candidate for ref in refs for candidate in index.candidates.of(ref) if candidate.name == name]
     if len(possible) > 1:
         options = " or ".join(f"-n '{ref.namespace}'" for ref in possible[:_SHOWN])
-        raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")
+        hint = f"say which one: {options}"
+        if any(ref.namespace.startswith(UNKNOWN_NAMESPACE) for ref in possible):
+            origins = [str(resource.origin) for ref in possible[:_SHOWN] if (resource := index.get(ref))]
+            hint = f"set metadata.namespace, or ask with --render: {' and '.join(origins)}"
+        raise UsageError(f'the namespace of several objects "{name}" is not known', hint)
     if possible:
         return possible[0]
     if index.world.is_waiting:
@@ -314,7 +319,7 @@ def not_found(
     """The error that there is no object of a name, with a hint at those that there are, or that a place has none."""
     own_namespace, _, name = name.rpartition("/")
     namespace = own_namespace or namespace
-    elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
+    elsewhere = sorted({shown_namespace(ref.namespace) for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
         hint = f"it exists in namespace {', '.join(elsewhere)}: use {type_name}/{elsewhere[0]}/{name}"
     elif objects:

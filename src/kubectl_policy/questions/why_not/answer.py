@@ -10,6 +10,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_spots_for_policy, blind_spots_in_needs
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import ASSUMED, assumed_of
@@ -183,8 +184,10 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
         return _BEYOND_EDITS[beyond]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in policies.nameable_kinds(case):
-        restriction = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
-        return f"{restriction}, so it would have to be moved to namespace {target.namespace}"
+        restriction = (
+            f"{with_article(policy.kind)} can only name its own namespace, {shown_namespace(policy.namespace)}"
+        )
+        return f"{restriction}, so it would have to be moved to namespace {shown_namespace(target.namespace)}"
     if not tried:
         return f"no change to one object would let it reach {node_phrase(case.target)}"
     if tried == 1:

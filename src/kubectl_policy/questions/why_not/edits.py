@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.serving import owner
 from kubectl_policy.questions.differences.traffic import traffic_changes
@@ -90,7 +92,10 @@ class Edit(Struct, frozen=True, dict=True):
 
 
 def edited(resource: Resource, *values: tuple[FieldPath, Json], without: Iterable[FieldPath] = ()) -> Iterator[Edit]:
-    """The edit that takes fields from an object, then gives others values; none if it could not, or changes nothing."""
+    """The edit that takes fields from an object, then gives others values; none if it could not, or changes nothing.
+
+    No edit can name a namespace that nothing says.
+    """
     raw: Json = resource.raw
     try:
         for path in without:
@@ -100,7 +105,8 @@ def edited(resource: Resource, *values: tuple[FieldPath, Json], without: Iterabl
     except LookupError:
         return
     edit = Edit(resource, replace(resource, raw=cast("Mapping[str, Json]", raw)))
-    if edit.changes:
+    written = (text for change in edit.changes for value in change.added for text in strings_in(value))
+    if edit.changes and not any(text.startswith(UNKNOWN_NAMESPACE) for text in written):
         yield edit
 
 

@@ -12,6 +12,7 @@ from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES, layer_of
 from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries
 from kubectl_policy.questions.shared.reasons import (
@@ -359,7 +360,7 @@ def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
         theirs, ours = (with_article(str(kind)) for kind in (node.object.group_kind, wanted.group_kind))
         message = f"it names {theirs}, and {wanted} is {ours}"
         return Reason("other-group", message, attachment.policy, field=f"{declared.field}.group", related=(node,))
-    message = f"it names {node.object}, and the one that is meant is in namespace {wanted.namespace}"
+    message = f"it names {node.object}, and the one that is meant is in namespace {shown_namespace(wanted.namespace)}"
     return Reason("other-namespace", message, attachment.policy, field=declared.field, related=(node,))
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE, section_noun
 from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.graph.wording import api_reason, link_reason
 from kubectl_policy.render.output.escape import escape_controls
@@ -192,7 +193,7 @@ def _called(group: Group | None, ref: ObjectRef | None) -> str:
     if group is None:
         return str(ref)
     namespace, kind = group
-    return f"{plural(kind.kind) if kind else 'everything'} in {namespace or 'no namespace'}"
+    return f"{plural(kind.kind) if kind else 'everything'} in {shown_namespace(namespace) or 'no namespace'}"
 
 
 def _unused(name: str, taken: set[str]) -> str:

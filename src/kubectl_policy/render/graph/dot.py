@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, ROUTES
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.render.graph.boxes import Box, boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
@@ -88,8 +89,9 @@ def graph_dot(picture: Picture, view: View) -> str:
 
 def cluster(namespace: str) -> str:
     """Return the attributes of the cluster of a namespace."""
+    label = _quoted(f"namespace {shown_namespace(namespace)}")
     return (
-        f'label={_quoted(f"namespace {namespace}")}, style="rounded,filled", fillcolor="#f8fafc", color="#cbd5e1",'
+        f'label={label}, style="rounded,filled", fillcolor="#f8fafc", color="#cbd5e1",'
         f' fontcolor="{_FAINT}", labeljust=l, margin=12, class="namespace"'
     )
 
@@ -139,7 +141,7 @@ class Statements:
     def label(self, box: Box) -> list[str]:
         """Return the label of a box in Graphviz's HTML: for an object the beginning of its table, its rows, the end."""
         if box.group:
-            inside = [] if box.group[1] else [_faint(f"namespace {box.namespace}")]
+            inside = [] if box.group[1] else [_faint(f"namespace {shown_namespace(box.namespace)}")]
             return ["<BR/>".join([f"<B>{_text(escape_controls(box.label))}</B>", *inside])]
         (only,) = box.members
         if only.policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.render.graph.boxes import boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
@@ -80,7 +81,7 @@ def _lines(picture: Picture, drawn: Boxes) -> Iterator[str]:
     flow = _Flow(picture, drawn)
     for index, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
         if namespace:
-            yield f'  subgraph ns{index}["{_label(f"namespace {namespace}")}"]'
+            yield f'  subgraph ns{index}["{_label(f"namespace {shown_namespace(namespace)}")}"]'
         yield from (f"  {'  ' if namespace else ''}{flow.node(box)}" for box in inside)
         if namespace:
             yield "  end"

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.render.changes.headlines import blast_headline
 from kubectl_policy.render.graph.boxes import Box, drawn_objects
 from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
@@ -169,7 +170,7 @@ class _Data:
         head, *rows = self.statements.label(box)
         document: dict[str, Json] = {
             "kind": self.kinds[ref.group_kind],
-            "namespace": escape_controls(ref.namespace),
+            "namespace": escape_controls(shown_namespace(ref.namespace)),
             "name": escape_controls(ref.name),
             "group": self.groups[drawn.group],
             "dot": [
@@ -196,7 +197,7 @@ class _Data:
         box = Box(id=f"g{index}", namespace=namespace, members=tuple(self.members[group]), group=group)
         return {
             "label": escape_controls(box.label),
-            "namespace": namespace,
+            "namespace": shown_namespace(namespace),
             "parent": None if kind is None else self.groups[namespace, None],
             "dot": [self.statements.attributes(box), "".join(self.statements.label(box)), []],
             "cluster": cluster(namespace),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.render.lint.locations import path_of, region_of, replaced_region, uri_of
 from kubectl_policy.render.lint.wording import sentence, world_label, worst_first
 from kubectl_policy.render.output.escape import escape_controls
@@ -159,7 +160,7 @@ def _location(origin: Origin | None, subject: ObjectRef | None, field: str, repo
 
 
 def _logical(subject: ObjectRef, field: str) -> Json:
-    parts = (str(subject.group_kind), subject.namespace, subject.name, field)
+    parts = (str(subject.group_kind), shown_namespace(subject.namespace), subject.name, field)
     return {"name": subject.name, "fullyQualifiedName": "/".join(filter(None, parts)), "kind": "resource"}
 
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from kubectl_policy.model.kind_roles import NAMESPACE
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.profiles.reading import camel_case
 from kubectl_policy.render.output.escape import escape_commands, has_commands
 
@@ -111,7 +113,7 @@ def json_ready(value: object) -> Any:  # noqa: ANN401 (of any type that JSON kno
         if config.cache_hash:
             return _encoded(value)
         names, get = _members(kind)
-        return dict(zip(names, map(json_ready, get(value)), strict=True))
+        return _with_shown_names(dict(zip(names, map(json_ready, get(value)), strict=True)))
     return _json_ready(value)
 
 
@@ -131,11 +133,19 @@ def _json_ready(value: object) -> Any:  # noqa: ANN401 (see `json_ready`)
 @lru_cache(maxsize=2**13)
 def _encoded(value: object) -> Any:  # noqa: ANN401 (see `json_ready`)
     """Return a reference, which documents repeat, in its encoded form."""
-    parts = {name: json_ready(member) for name, member in members_of(value).items()}
+    parts = _with_shown_names({name: json_ready(member) for name, member in members_of(value).items()})
     try:
         return msgspec.Raw(msgspec.json.encode(parts))
     except UnicodeEncodeError:
         return parts
+
+
+def _with_shown_names(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a value without the placeholder of a namespace that nothing states."""
+    if "namespace" in parts and isinstance(parts["namespace"], str):
+        member = "name" if parts.get("kind") == NAMESPACE.kind else "namespace"
+        parts[member] = shown_namespace(parts[member])
+    return parts
 
 
 def plain(value: object) -> Json:

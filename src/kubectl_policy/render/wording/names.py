@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed, plural, with_article
-from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.refs import is_unnamed, shown_namespace
 from kubectl_policy.model.world import grouped
 from kubectl_policy.render.output.text import Segment
 from kubectl_policy.topology.references import section_words
@@ -180,7 +180,7 @@ def namespaces_phrase(names: Iterable[str]) -> str:
     """` in 2 namespaces`, ` in namespace baker`; empty for cluster-scoped objects, which are in none."""
     named = sorted({*names} - {""})
     if len(named) == 1:
-        return f" in namespace {named[0]}"
+        return f" in namespace {shown_namespace(named[0])}"
     return f" in {count(len(named), 'namespace')}" if named else ""
 
 

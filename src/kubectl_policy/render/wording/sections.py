@@ -6,6 +6,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.render.output.escape import escape_controls
 from kubectl_policy.render.output.text import Line, Segment, prose_line
@@ -209,7 +210,9 @@ def next_section(commands: Iterable[Command], view: View) -> tuple[Line, ...]:
 
 def describing(ref: ObjectRef, *options: str) -> Command:
     """Return the command that describes an object."""
-    namespace = ("-n", ref.namespace) if ref.namespace else ()
+    # An object of an unknown namespace is found in any.
+    is_known = ref.namespace and not ref.namespace.startswith(UNKNOWN_NAMESPACE)
+    namespace = ("-n", ref.namespace) if is_known else ()
     return ("describe", f"{ref.kind.lower()}/{ref.name}", *namespace, *options)
 
 

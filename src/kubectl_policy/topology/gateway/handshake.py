@@ -11,6 +11,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS, ROUTE_PARENTS, ROUTES_WITH_HOSTNAMES, TCP_ROUTE
+from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.unknown import Port, is_unknown, may_be_port, may_be_section
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener, admits_namespace, listener_label
@@ -318,7 +319,8 @@ class _ListenerTerms(Struct, frozen=True):
             home, guest = owner.namespace, self.namespace
             if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
                 return _selector_problem(self.gateways, f"whether {listener} selects it is unknown", guest)
-            message = f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
+            where, whose = shown_namespace(home), shown_namespace(guest)
+            message = f"whether {listener}, in namespace {where}, takes routes of namespace {whose} cannot be known yet"
             return unfilled_problem(message)
         if self._admitted() is True:
             return None
@@ -343,4 +345,5 @@ def _selector_problem(gateways: Gateways, subject: str, namespace: str) -> Probl
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates.of(ObjectRef(NAMESPACE, "", namespace))):
         return unread_problem(f"{subject}: {gateways.index.absence.of_namespace(namespace)}")
-    return unfilled_problem(f"{subject}: a label of Namespace {namespace}, or the selector, contains a placeholder")
+    home = ObjectRef(NAMESPACE, "", namespace)
+    return unfilled_problem(f"{subject}: a label of {home}, or the selector, contains a placeholder")
