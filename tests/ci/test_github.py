@@ -199,16 +199,14 @@ def test_flate_is_kept_by_its_version_and_installed_only_where_it_is_wanted() ->
     assert built["if"] == f"{kept['if']} && steps.{kept['id']}.outputs.cache-hit != 'true'"
 
 
-@pytest.mark.parametrize(("render", "is_there"), [("auto", False), ("flate", True), ("none", False)])
-def test_flate_is_there_for_lint_alone(runner: Runner, home: Path, render: str, *, is_there: bool) -> None:
-    folder = home / ".cache" / "kubectl-policy" / "flate"
-    folder.mkdir(parents=True)
-    runner.write(folder / "flate", "#!/bin/sh\n")
-    runner.write(runner.bin / "kubectl-policy", "#!/bin/sh\ncommand -v flate\nprintf '<%s>\\n' \"$@\"\n")
+@pytest.mark.parametrize(("render", "is_found"), [("auto", False), ("flate", True), ("none", False)])
+def test_flate_is_found_by_lint_alone(runner: Runner, home: Path, render: str, *, is_found: bool) -> None:
+    """Steps after it keep their path."""
+    runner.write(runner.bin / "kubectl-policy", "#!/bin/sh\nprintf '<%s>\\n' \"$PATH\" \"$@\"\n")
     done = step(runner, "Lint", render=render)
-    words = ["lint", "--format=github", *(["--no-render"] if render == "none" else []), "--", "."]
-    path = f"{folder / 'flate'}\n" if is_there else ""
-    assert (done.code, done.out) == (0, path + "".join(f"<{word}>\n" for word in words))
+    path = f"{home}/.cache/kubectl-policy/flate:{os.environ['PATH']}" if is_found else os.environ["PATH"]
+    words = [path, "lint", "--format=github", *(["--no-render"] if render == "none" else []), "--", "."]
+    assert (done.code, done.out) == (0, "".join(f"<{word}>\n" for word in words))
 
 
 def test_an_unknown_way_to_render_is_refused(runner: Runner) -> None:
