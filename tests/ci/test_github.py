@@ -202,7 +202,7 @@ def test_flate_is_kept_by_its_version_and_installed_only_where_it_is_wanted() ->
 @pytest.mark.parametrize(("render", "is_found"), [("auto", False), ("flate", True), ("none", False)])
 def test_flate_is_found_by_lint_alone(runner: Runner, home: Path, render: str, *, is_found: bool) -> None:
     """Steps after it keep their path."""
-    runner.write(runner.bin / "kubectl-policy", "#!/bin/sh\nprintf '<%s>\\n' \"$PATH\" \"$@\"\n")
+    runner.write(runner.bin / "kubectl-policy", '#!/bin/sh\nprintf \'<%s>\\n\' "$PATH" "$@"\n')
     done = step(runner, "Lint", render=render)
     path = f"{home}/.cache/kubectl-policy/flate:{os.environ['PATH']}" if is_found else os.environ["PATH"]
     words = [path, "lint", "--format=github", *(["--no-render"] if render == "none" else []), "--", "."]
