@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,24 +13,19 @@ from kubectl_policy.model.kinds import CRD, known_kinds, names_in_crd, problem_o
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.reading import Reading
-from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
+from kubectl_policy.sources.tree import DELIVERING, AppliedBy, unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.duplicates import AppliedBy
     from kubectl_policy.sources.files.input_files import InputFile, InputFiles
     from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.rendered_origins import Origins
     from kubectl_policy.sources.tree.input import TreeInput
-    from kubectl_policy.sources.tree.raw import RawBuilder
-    from kubectl_policy.sources.tree.work import Builder
-
-    # Makes the objects of roots, where that is not done by their files alone; the repository has some addresses.
-    Renderer: TypeAlias = Callable[[RawBuilder, Collection[str]], Builder]
+    from kubectl_policy.sources.tree.work import Renderer
 
 
 def snapshot_of(
@@ -159,7 +154,7 @@ def _resources(
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
     if repeated:
-        from kubectl_policy.sources.duplicates import AppliedBy, choose_object  # noqa: PLC0415 (few inputs need it)
+        from kubectl_policy.sources.duplicates import choose_object  # noqa: PLC0415 (few inputs need it)
 
         arguments = {file.path: file.argument for file in files.files if file.argument}
         prefix = files.tree.prefix

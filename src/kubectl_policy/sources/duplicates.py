@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.sources.mentions import mentions_of
-from kubectl_policy.sources.tree import DELIVERING
+from kubectl_policy.sources.tree import DELIVERING, AppliedBy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
 # A message names no more locations.
 _MAX_NAMED: Final = 3
-
-
-class AppliedBy(NamedTuple):
-    """The argument of the call, the folder and the clusters by which an object is applied."""
-
-    argument: int = 0
-    folder: str = ""
-    clusters: frozenset[str] = frozenset()
 
 
 def choose_object(

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy.sources.assembling import Renderer
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
     from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.input import TreeInput
+    from kubectl_policy.sources.tree.work import Renderer
 
 
 def load_manifests(

@@ -14,7 +14,7 @@ from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_sta
 from kubectl_policy.sources.files import disk
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.history import Authors, states
-from kubectl_policy.sources.rendering.installed import find_program
+from kubectl_policy.sources.programs.installed import find_program
 from tests.repository import CM
 
 FILES = {"a.yaml": CM % "a", "apps/b.yaml": "# b\n" + CM % "b", "apps/deep/c.yaml": CM % "c", "README.md": "#"}

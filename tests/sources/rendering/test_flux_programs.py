@@ -8,6 +8,7 @@ import pytest
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
+from kubectl_policy.sources.programs.running import Programs
 from kubectl_policy.sources.rendering.flux_programs import (
     FluxFailure,
     FluxOutput,
@@ -18,7 +19,6 @@ from kubectl_policy.sources.rendering.flux_programs import (
     read_flux_output,
     repository_inputs,
 )
-from kubectl_policy.sources.rendering.running import Programs
 from tests.sources.rendering.trees import program, write
 
 flate = pytest.mark.skipif(not flux_program(), reason="flate is not installed")

@@ -1,1 +1,1 @@
-"""`--render`: Kustomize, Flux, Argo CD and Helm applied by their own programs, in a copy and without network."""
+"""Rendering: Kustomize, Flux and Helm applied by their own programs, in a copy and without network."""

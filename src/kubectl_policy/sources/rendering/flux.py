@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.sources.programs.inputs import InputsError
 from kubectl_policy.sources.rendering.flux_programs import (
     FluxOutput,
     Maker,
@@ -16,7 +17,6 @@ from kubectl_policy.sources.rendering.flux_programs import (
     read_flux_output,
     repository_inputs,
 )
-from kubectl_policy.sources.rendering.inputs import InputsError
 from kubectl_policy.sources.tree.delivery import FluxKustomization, HelmRelease
 from kubectl_policy.sources.tree.roots import Build
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.sources.options import Progress
+    from kubectl_policy.sources.programs.jobs import Job
+    from kubectl_policy.sources.programs.running import Programs
     from kubectl_policy.sources.rendering.flux_programs import FluxFailure, FluxProgram
-    from kubectl_policy.sources.rendering.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
-    from kubectl_policy.sources.rendering.running import Programs
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.roots import Root
 

@@ -25,10 +25,10 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk
 from kubectl_policy.sources.files.exclusion import Exclusions, Search
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE
-from kubectl_policy.sources.rendering.cache import user_caches
-from kubectl_policy.sources.rendering.inputs import Inputs
-from kubectl_policy.sources.rendering.installed import find_program
-from kubectl_policy.sources.rendering.jobs import FOLDER, Job
+from kubectl_policy.sources.programs.cache import user_caches
+from kubectl_policy.sources.programs.inputs import Inputs
+from kubectl_policy.sources.programs.installed import find_program
+from kubectl_policy.sources.programs.jobs import FOLDER, Job
 from kubectl_policy.sources.rendering.printed import printed_in
 
 if TYPE_CHECKING:

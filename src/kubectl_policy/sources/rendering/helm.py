@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.sources.rendering.inputs import Inputs, InputsError
-from kubectl_policy.sources.rendering.jobs import FOLDER, Job
+from kubectl_policy.sources.programs.inputs import Inputs, InputsError
+from kubectl_policy.sources.programs.jobs import FOLDER, Job
 from kubectl_policy.sources.rendering.printed import printed_in
 from kubectl_policy.sources.tree.repository import CHART
 

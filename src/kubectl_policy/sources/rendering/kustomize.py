@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from kubectl_policy.model.fields import items_at, mappings_at
 from kubectl_policy.sources.mentions import texts_in
-from kubectl_policy.sources.rendering.inputs import Inputs
-from kubectl_policy.sources.rendering.installed import find_program
-from kubectl_policy.sources.rendering.jobs import FOLDER, Job
+from kubectl_policy.sources.programs.inputs import Inputs
+from kubectl_policy.sources.programs.installed import find_program
+from kubectl_policy.sources.programs.jobs import FOLDER, Job
 from kubectl_policy.sources.tree.kustomization import LISTS_OF_FILES, NAMES, is_remote, within
 from kubectl_policy.sources.tree.repository import is_in
 

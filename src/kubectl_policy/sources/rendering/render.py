@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Problem
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.rendering.cache import Cache
+from kubectl_policy.sources.programs.cache import Cache
+from kubectl_policy.sources.programs.inputs import InputsError
+from kubectl_policy.sources.programs.installed import find_program
+from kubectl_policy.sources.programs.running import ProgramOutput, Programs
 from kubectl_policy.sources.rendering.flux import FluxRenderer
 from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
-from kubectl_policy.sources.rendering.inputs import InputsError
-from kubectl_policy.sources.rendering.installed import find_program
 from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
 from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
-from kubectl_policy.sources.rendering.running import ProgramOutput, Programs
 from kubectl_policy.sources.tree.applications import TEMPLATE
 from kubectl_policy.sources.tree.raw import Made, gap_of_root
 from kubectl_policy.sources.tree.roots import Build, NotRendered, Release, key_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Resource
     from kubectl_policy.sources.options import InputOptions, Progress
-    from kubectl_policy.sources.rendering.jobs import Job
+    from kubectl_policy.sources.programs.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
     from kubectl_policy.sources.tree.raw import RawBuilder
     from kubectl_policy.sources.tree.repository import Repository, Values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
@@ -17,6 +17,14 @@ APPLICATION: Final = GroupKind("argoproj.io", "Application")
 APPLICATION_SET: Final = GroupKind("argoproj.io", "ApplicationSet")
 CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 DELIVERING: Final = frozenset({KUSTOMIZATION, HELM_RELEASE, APPLICATION, APPLICATION_SET})
+
+
+class AppliedBy(NamedTuple):
+    """The argument of the call, the folder and the clusters by which an object is applied."""
+
+    argument: int = 0
+    folder: str = ""
+    clusters: frozenset[str] = frozenset()
 
 
 def unknown_cluster(name: str, known: Iterable[str] = ()) -> UsageError:

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.snapshot import UNLISTED, LeftOut
-from kubectl_policy.sources.duplicates import AppliedBy
-from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING, unknown_cluster
+from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING, AppliedBy, unknown_cluster
 from kubectl_policy.sources.tree.deliveries import Deliveries
 from kubectl_policy.sources.tree.delivery import FluxKustomization
 from kubectl_policy.sources.tree.raw import RawBuilder
@@ -26,12 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Resource
-    from kubectl_policy.sources.assembling import Renderer
     from kubectl_policy.sources.files.input_files import InputFiles
     from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.tops import Top
-    from kubectl_policy.sources.tree.work import Builder
+    from kubectl_policy.sources.tree.work import Builder, Renderer
 
 _TEMPLATE: Final = "Helm template"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,16 +19,18 @@ from kubectl_policy.sources.tree.repository import Values
 from kubectl_policy.sources.tree.roots import Doubt, Release
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, GroupKind, Json
     from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.tree.deliveries import Deliveries
     from kubectl_policy.sources.tree.delivery import Reference
-    from kubectl_policy.sources.tree.raw import Made
+    from kubectl_policy.sources.tree.raw import Made, RawBuilder
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.roots import Root
 
+# Chooses what makes the objects of a repository that has some addresses.
+Renderer: TypeAlias = "Callable[[RawBuilder, Collection[str]], Builder]"
 # What is rendered may name more to render, which may be made to go on for ever.
 MAX_ROOTS: Final = 5_000
 

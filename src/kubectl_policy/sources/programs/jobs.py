@@ -20,14 +20,14 @@ from typing import IO, TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.sources.files.tree import reason_of
-from kubectl_policy.sources.rendering.inputs import InputsError
+from kubectl_policy.sources.programs.inputs import InputsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
     from queue import SimpleQueue
 
-    from kubectl_policy.sources.rendering.inputs import Inputs
+    from kubectl_policy.sources.programs.inputs import Inputs
 
 FOLDER: Final = "\0folder"
 """The text that stands for the folder with the inputs in the arguments of a job."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.sources.rendering.cache import Cache
+    from kubectl_policy.sources.programs.cache import Cache
 
 _FOLDERS: Final = (
     "HOME",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendering import inputs
-from kubectl_policy.sources.rendering.inputs import Inputs, InputsError
+from kubectl_policy.sources.programs import inputs
+from kubectl_policy.sources.programs.inputs import Inputs, InputsError
 from tests.sources.rendering.trees import write
 
 

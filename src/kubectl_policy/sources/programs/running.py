@@ -14,16 +14,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.sources.rendering.installed import environment, identity_of, version_of
-from kubectl_policy.sources.rendering.jobs import FOLDER, ProgramThread
-from kubectl_policy.sources.rendering.secret_values import without_secret_values
+from kubectl_policy.sources.programs.installed import environment, identity_of, version_of
+from kubectl_policy.sources.programs.jobs import FOLDER, ProgramThread
+from kubectl_policy.sources.programs.secret_values import without_secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from kubectl_policy.sources.rendering.cache import Cache
-    from kubectl_policy.sources.rendering.jobs import Job
+    from kubectl_policy.sources.programs.cache import Cache
+    from kubectl_policy.sources.programs.jobs import Job
 
 _Key = TypeVar("_Key")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.sources.rendering.secret_values import without_secret_values
+from kubectl_policy.sources.programs.secret_values import without_secret_values
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}  # kept\n"
 WITH_VALUES = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: Opaque\ndata: {k: dg==}\nstringData: {k: v}\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_policy.sources.rendering.cache import Cache, cache_folder
+from kubectl_policy.sources.programs.cache import Cache, cache_folder
 
 
 class _Clock:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_policy.sources.rendering.cache import Cache
-from kubectl_policy.sources.rendering.installed import environment, find_program, version_of
+from kubectl_policy.sources.programs.cache import Cache
+from kubectl_policy.sources.programs.installed import environment, find_program, version_of
 from tests.sources.rendering.trees import program
 
 

@@ -14,11 +14,11 @@ from typing import cast
 import pytest
 
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendering import jobs
-from kubectl_policy.sources.rendering.cache import Cache
-from kubectl_policy.sources.rendering.inputs import Inputs
-from kubectl_policy.sources.rendering.jobs import FOLDER, Job
-from kubectl_policy.sources.rendering.running import ProgramOutput, Programs, complaint_in
+from kubectl_policy.sources.programs import jobs
+from kubectl_policy.sources.programs.cache import Cache
+from kubectl_policy.sources.programs.inputs import Inputs
+from kubectl_policy.sources.programs.jobs import FOLDER, Job
+from kubectl_policy.sources.programs.running import ProgramOutput, Programs, complaint_in
 from tests.sources.rendering.trees import SERVICE, program, write
 
 WITH_VALUES = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {k: dg==}\n"

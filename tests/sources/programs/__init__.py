@@ -1,0 +1,1 @@
+"""Rendering by the programs of Kustomize, Flux, Argo CD and Helm."""
