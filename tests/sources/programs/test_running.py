@@ -146,12 +146,12 @@ class TestRunning:
     def test_an_interrupt(self, tmp_path: Path) -> None:
         """It ends all programs, also where the thread of none is waited for."""
         script = (
-            "import sys, tempfile; from pathlib import Path; from tests.sources.rendering.test_running import _run\n"
+            "import sys, tempfile; from pathlib import Path; from tests.sources.programs.test_running import _run\n"
             "try: _run(Path(sys.argv[1]), *[f'while :; do echo >> {sys.argv[1]}/beat; done'] * 2)\n"
             "except KeyboardInterrupt: sys.exit(130)"
         )
         process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])  # noqa: S603 (our own script)
-        while not (tmp_path / "beat").exists():
+        while not (tmp_path / "beat").exists() and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
