@@ -24,7 +24,7 @@ from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
 from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
 from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
 from kubectl_policy.sources.tree.applications import TEMPLATE
-from kubectl_policy.sources.tree.raw import Made, gap_of_root
+from kubectl_policy.sources.tree.raw import RENDER, Made, gap_of_root
 from kubectl_policy.sources.tree.roots import Build, NotRendered, Release, key_of
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
@@ -74,8 +74,6 @@ class Rendering:
 class RenderedBuilder:
     """Makes objects by the programs that are installed."""
 
-    remedy = ""
-
     def __init__(
         self,
         raw: RawBuilder,
@@ -91,6 +89,8 @@ class RenderedBuilder:
         self._kustomize, self._helm = Kustomize.installed(network=options.network), find_program(_HELM)
         self._outputs: dict[bytes, ProgramOutput] = {}
         self._lines = WrittenLines(raw.repository)
+        # Where nothing can be rendered, that would help; of what a program refuses, it would not.
+        self.remedy = "" if self._kustomize else RENDER
         # The programs by what they make.
         self._programs: dict[bytes, str] = {}
 
@@ -101,7 +101,7 @@ class RenderedBuilder:
         needed: dict[bytes, Root] = {}
         for root, _ in wave:
             is_made = self._flux and self._flux.printed(root) is not None
-            if isinstance(root.renderable, Build | Release) and not is_made and not self._is_plain(root):
+            if not is_made and self._needs_program(root):
                 needed.setdefault(key_of(root.renderable), root)
         new = {key: root for key, root in needed.items() if key not in self._outputs}
         missing = [_KUSTOMIZE] if not self._kustomize and self._has(new, Build) else []
@@ -119,12 +119,19 @@ class RenderedBuilder:
     def _has(roots: dict[bytes, Root], kind: type[Build | Release]) -> bool:
         return any(isinstance(root.renderable, kind) for root in roots.values())
 
-    def _is_plain(self, root: Root) -> bool:
-        """Whether a build needs no program."""
-        if not isinstance(root.renderable, Build):
-            return False
-        made = self._raw.made(replace(root, values=None), None)
-        return not made.creators and not made.unfetched and is_plain(self._raw.kustomizations(root.renderable))
+    def _needs_program(self, root: Root) -> bool:
+        """Whether a program makes a root, unless none is installed and nobody said that it must."""
+        must_render = self._options.render is True
+        match root.renderable:
+            case Build():
+                made = self._raw.made(root, None)
+                is_whole = not made.creators and not made.unfetched
+                can_be_read = is_whole and is_plain(self._raw.kustomizations(root.renderable))
+                return not can_be_read and (bool(self._kustomize) or must_render)
+            case Release():
+                return bool(self._helm) or must_render
+            case _:
+                return False
 
     def _jobs(self, roots: dict[bytes, Root]) -> Iterator[tuple[bytes, Job]]:
         for number, (key, root) in enumerate(roots.items(), 1):

@@ -266,9 +266,9 @@ def fill_in(template: Json, parameters: Mapping[str, Json]) -> Json:
             value = parameters[path] if path in parameters else value_at(parameters, path)
         except ValueError:
             return expression[0]
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return expression[0]
-        return str(value)
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) if isinstance(value, str | int | float) else expression[0]
 
     return _PARAMETER.sub(replace_expression, template)
 

@@ -174,7 +174,7 @@ class TreeInput:
         for kustomization in self.repository.kustomizations.values():
             if self.repository.kustomization_file(kustomization.folder) not in rendered:
                 for patch in kustomization.patches:
-                    if not patch.file:
+                    if not patch.file and not patch.is_for_deliveries:
                         yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
         for _, delivery in self._deliveries.written if not rendered else ():
             if isinstance(delivery, FluxKustomization):

@@ -15,6 +15,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, tex
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.sources.mentions import mentioned_in
+from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
 
@@ -97,6 +98,12 @@ class Patch(Struct, frozen=True, kw_only=True, dict=True):
             if not isinstance(document, list):
                 fields.update(mapping_at(document, "spec"))
         return frozenset(fields)
+
+    @property
+    def is_for_deliveries(self) -> bool:
+        """Whether it is plain data for objects that deliver others, to which it is applied."""
+        kinds = {kind.kind for kind in DELIVERING}
+        return not self.replaces and bool(self.targets) and all(target.kind in kinds for target in self.targets)
 
     def applied_to(self, raw: Mapping[str, Json]) -> Mapping[str, Json] | None:
         """Return an object of a kind without a schema of lists after this patch; None if it is not plain data."""
