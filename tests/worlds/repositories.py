@@ -148,7 +148,10 @@ ALL: Final = (
     ),
     Repository(
         name="kustomize",
-        worlds={name: (Part("kustomize", (f"overlays/{name}",)),) for name in ("dev", "prod")},
+        worlds={
+            name: (Part("kustomize", (f"overlays/{name}",)), Part("files", ("spare/*.yaml",)))
+            for name in ("dev", "prod")
+        },
         is_realistic=False,
     ),
     Repository(

@@ -31,19 +31,12 @@ NOT_APPLIED: Final[Mapping[str, set[str]]] = {
     "flux-foreign-source": {"database"},
     "flux-home": {"guestbook"},
     "helm-umbrella": {"ferries"},
+    "kustomize-components": {"open"},
 }
 # The policies whose targets are created by charts of registries, and the worlds that have them.
 OF_CHARTS: Final = {"argo-values": ("programme", {""}), "flux": ("archive", {"harbour"}), "flux-home": ("films", {""})}
-_LOOSE: Final = "a file that nothing lists, in a folder of its own beside overlays, is taken to be applied"
 # What is known to be wrong, by the repository.
 _WRONG: Final = {
-    "raw": {"kustomize": _LOOSE, "kustomize-components": _LOOSE},
-    "rendered": {"kustomize": _LOOSE, "kustomize-components": _LOOSE},
-    "settings": {
-        "argo-sets": "a templatePatch is not read that is no YAML before its values are filled in",
-        "kustomize": _LOOSE,
-        "kustomize-components": _LOOSE,
-    },
     "without a cluster": {"flux-two-clusters": "one Gateway has the hostname of another cluster, and refuses routes"},
 }
 
@@ -99,8 +92,7 @@ def test_raw_and_rendered_agree(sides: Sides) -> None:
 
 
 @pytest.mark.parametrize("way", ["raw", "rendered"])
-def test_what_is_said_is_what_the_programs_make(sides: Sides, way: str, request: pytest.FixtureRequest) -> None:
-    expect_wrong(request, sides, way)
+def test_what_is_said_is_what_the_programs_make(sides: Sides, way: str) -> None:
     analyses = sides.raw if way == "raw" else sides.rendered
     for world in sides.repository.worlds:
         assert contradictions(analyses[world], truth(sides.repository, world, sides.tree)) == []
@@ -134,11 +126,9 @@ def test_without_a_cluster_answers_are_those_of_one_cluster(
 
 
 @pytest.mark.parametrize("way", ["programs", "rendered"])
-def test_the_settings_in_force_are_known(sides: Sides, way: str, request: pytest.FixtureRequest) -> None:
+def test_the_settings_in_force_are_known(sides: Sides, way: str) -> None:
     """Of the programs' own output and of the rendered repository; what is not applied has no route there."""
     require_programs(sides.repository)
-    if way == "rendered":
-        expect_wrong(request, sides, "settings")
     for world, settings in SETTINGS[sides.repository.name].items():
         by_programs = way == "programs"
         analysis = truth(sides.repository, world, sides.tree) if by_programs else sides.rendered[world]

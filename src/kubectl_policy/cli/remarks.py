@@ -86,10 +86,12 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         write_remarks(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
 
 
-def mention_rendered(*snapshots: "Snapshot") -> None:
-    """Mention what was rendered, and with what."""
-    for rendered in dict.fromkeys(snapshot.rendered for snapshot in snapshots if snapshot.rendered):
-        write_remarks(f"rendered {rendered}")
+def mention_rendered(snapshot: "Snapshot") -> None:
+    """Mention what was rendered, and with what, and the clusters of which it is read together."""
+    if snapshot.rendered:
+        write_remarks(f"rendered {snapshot.rendered}")
+    if snapshot.clusters:
+        write_remarks(f"clusters {listed(snapshot.clusters)} are read together: --cluster NAME reads one of them")
 
 
 def mention_unapplied(*states: "Analysis") -> None:

@@ -239,6 +239,8 @@ class Snapshot(Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()
     # What was rendered before it was read, and with what: `41 folders with kustomize 5.7.1`.
     rendered: str = ""
+    # The clusters of which the objects are read together, if they are more than one.
+    clusters: tuple[str, ...] = ()
     # Objects that are taken to exist wherever something names them, although they were not read.
     assumed: tuple[AssumedObjects, ...] = ()
     # In the earlier of two states: names of route rules, if they differ from the names of the same rules in the

@@ -74,12 +74,13 @@ def assemble(
 ) -> Snapshot:
     """Return the snapshot of the objects that were read, as the tree around them applies them to `options.cluster`."""
     not_objects: tuple[LeftOut, ...] = ()
-    rendered = ""
+    rendered, clusters = "", tuple[str, ...]()
     applied_by: Mapping[Resource, AppliedBy] = {}
     if tree:
         world = tree.applied(options.cluster, renderer)
         reading, not_objects, applied_by = world.reading, world.left_out, world.applied_by
         rendered = world.rendered
+        clusters = () if options.cluster or len(tree.worlds.clusters) == 1 else tuple(tree.worlds.clusters)
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
@@ -99,6 +100,7 @@ def assemble(
         assumed=options.assumed,
         ignored=reading.ignored,
         rendered=rendered,
+        clusters=clusters,
         listed=frozenset(reading.listed),
         left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda finding: (finding.origin, finding.subject))),
     )

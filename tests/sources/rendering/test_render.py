@@ -349,12 +349,12 @@ class TestPrograms:
         [
             (
                 {"k/kustomization.yaml": "namePrefix: p-"},
-                "kubectl (or kustomize) is not installed, and --render needs it",
+                "--render needs kubectl (or kustomize), which cannot be found",
             ),
-            ({f"c/{name}": text for name, text in CHART.items()}, "helm is not installed, and --render needs it"),
+            ({f"c/{name}": text for name, text in CHART.items()}, "--render needs helm, which cannot be found"),
             (
                 {"k/kustomization.yaml": "namePrefix: p-", "c/Chart.yaml": CHART["Chart.yaml"]},
-                "kubectl (or kustomize) and helm are not installed, and --render needs them",
+                "--render needs helm and kubectl (or kustomize), which cannot be found",
             ),
         ],
     )

@@ -114,7 +114,8 @@ class Reader:
             snapshots = load_worlds(
                 paths, options=self._options, progress=progress, lines=lines, may_be_revision=may_be_revision
             )
-        mention_rendered(*snapshots.values())
+        # Each world adds to what was rendered for those before it.
+        mention_rendered([*snapshots.values()][-1])
         return snapshots
 
     def _state_of(self, base: str) -> str:

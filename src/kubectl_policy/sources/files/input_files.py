@@ -89,10 +89,10 @@ def find_files(paths: Iterable[str | Path], exclusions: Exclusions, tree: FileTr
         if not named:
             raise _nothing_in(tree, inside, left_out=len(exclusions.left_out) > before)
         for file in named:
-            key, file = posixpath.normpath(file.path), replace(file, argument=argument) if argument else file
+            key = posixpath.normpath(file.path)
             # A file counts as named even if a folder that was named before holds it.
             if key not in files or (files[key].root and not file.root):
-                files[key] = file
+                files[key] = replace(file, argument=argument) if argument else file
     return list(files.values())
 
 

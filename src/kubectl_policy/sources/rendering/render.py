@@ -30,7 +30,7 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
     from contextlib import ExitStack
 
     from kubectl_policy.model import Resource
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _KUSTOMIZE: Final = "kubectl (or kustomize)"
 _HELM: Final = "helm"
+_LACKING: Final = "is not installed, so that nothing is rendered with it: install it"
 
 
 class Rendering:
@@ -89,6 +90,8 @@ class RenderedBuilder:
         self._kustomize, self._helm = Kustomize.installed(network=options.network), find_program(_HELM)
         self._outputs: dict[bytes, ProgramOutput] = {}
         self._lines = WrittenLines(raw.repository)
+        # What is wrong with rendering as a whole, by the program that is lacking.
+        self.diagnostics: Mapping[str, Diagnostic] = {}
         # Where nothing can be rendered, that would help; of what a program refuses, it would not.
         self.remedy = "" if self._kustomize else RENDER
         # The programs by what they make.
@@ -104,32 +107,38 @@ class RenderedBuilder:
             if not is_made and self._needs_program(root):
                 needed.setdefault(key_of(root.renderable), root)
         new = {key: root for key, root in needed.items() if key not in self._outputs}
-        missing = [_KUSTOMIZE] if not self._kustomize and self._has(new, Build) else []
-        missing += [_HELM] if not self._helm and self._has(new, Release) else []
-        if missing and self._options.render is True and not (self._kustomize or self._helm):
-            are, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
+        lacking = {program: root for root in new.values() if (program := self._lacking_program(root))}
+        if lacking and self._options.render is True and not (self._kustomize or self._helm or self._flux):
             raise SourceError(
-                f"{' and '.join(missing)} {are} not installed, and --render needs {pronoun} here",
-                f"install {pronoun}, or use --no-render: the files are then read as they are",
+                f"--render needs {' and '.join(sorted(lacking))}, which cannot be found",
+                "install it, or use --no-render: the files are then read as they are",
             )
+        if self._options.render is not True:
+            # Once for all, as nobody asked for more than what is possible.
+            new = {key: root for key, root in new.items() if not self._lacking_program(root)}
+            problems = {
+                program: Diagnostic("not-rendered", "warning", f"{program} {_LACKING}", origin=root.origin)
+                for program, root in lacking.items()
+            }
+            self.diagnostics = {**problems, **self.diagnostics}
         for key, output in self._rendering.programs.run(self._jobs(new)) if new else ():
             self._outputs[key] = output
 
-    @staticmethod
-    def _has(roots: dict[bytes, Root], kind: type[Build | Release]) -> bool:
-        return any(isinstance(root.renderable, kind) for root in roots.values())
+    def _lacking_program(self, root: Root) -> str:
+        """Return the program that a root needs if it is not installed; empty if it is."""
+        if isinstance(root.renderable, Release):
+            return "" if self._helm else _HELM
+        return "" if self._kustomize else _KUSTOMIZE
 
     def _needs_program(self, root: Root) -> bool:
-        """Whether a program makes a root, unless none is installed and nobody said that it must."""
-        must_render = self._options.render is True
+        """Whether a root is more than what its files say."""
         match root.renderable:
             case Build():
                 made = self._raw.made(root, None)
                 is_whole = not made.creators and not made.unfetched
-                can_be_read = is_whole and is_plain(self._raw.kustomizations(root.renderable))
-                return not can_be_read and (bool(self._kustomize) or must_render)
+                return not (is_whole and is_plain(self._raw.kustomizations(root.renderable)))
             case Release():
-                return bool(self._helm) or must_render
+                return True
             case _:
                 return False
 
@@ -154,8 +163,7 @@ class RenderedBuilder:
             case Release() if self._helm:
                 return helm_job(self._helm, root.renderable, self._repository)
             case _:
-                program = _KUSTOMIZE if isinstance(root.renderable, Build) else _HELM
-                raise InputsError(f"{program} is not installed")
+                raise InputsError(f"{self._lacking_program(root)} is not installed")
 
     @property
     def summary(self) -> str:

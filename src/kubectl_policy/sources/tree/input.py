@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import Origin
-from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.snapshot import UNLISTED, LeftOut
 from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING, AppliedBy, unknown_cluster
 from kubectl_policy.sources.tree.deliveries import Deliveries
 from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.sources.tree.kustomization import patches_in
 from kubectl_policy.sources.tree.raw import RawBuilder
 from kubectl_policy.sources.tree.repository import CHART, Repository, ancestors
 from kubectl_policy.sources.tree.tops import Tops
@@ -122,12 +122,15 @@ class TreeInput:
         reading.objects = sorted(applied_by, key=lambda entry: order.get(entry.origin.source, len(order)))
         reading.gaps += [*work.gaps, *([] if self._options.complete else work.creators)]
         reading.gaps += self.worlds.unknown_in(world) if world else ()
-        reading.diagnostics += work.diagnostics
-        unrendered = {path: role for path, role in roles.items() if path not in work.rendered}
+        reading.diagnostics += [*work.diagnostics, *builder.diagnostics.values()]
+        # What is for other worlds is left out there.
+        settled = work.rendered | (self._everything.files - work.files)
+        unrendered = {path: role for path, role in roles.items() if path not in settled}
         left_out = (
             *self._left_out(unrendered),
             *self._unlisted(unlisted),
-            *self._inline_patches(work.rendered),
+            *self._inline_patches(settled),
+            *(() if work.rendered else self._patches_in_deliveries()),
         )
         return AppliedWorld(reading=reading, left_out=left_out, applied_by=applied_by, rendered=builder.summary)
 
@@ -169,17 +172,20 @@ class TreeInput:
             if self.repository.path_of(source) in paths:
                 yield LeftOut(UNLISTED, Origin(source))
 
-    def _inline_patches(self, rendered: Collection[str]) -> Iterator[LeftOut]:
-        """Yield the patches in kustomizations and deliveries, but for those that were rendered."""
+    def _inline_patches(self, settled: Collection[str]) -> Iterator[LeftOut]:
+        """Yield the patches that are written in kustomizations, but for those that are settled."""
         for kustomization in self.repository.kustomizations.values():
-            if self.repository.kustomization_file(kustomization.folder) not in rendered:
+            if self.repository.kustomization_file(kustomization.folder) not in settled:
                 for patch in kustomization.patches:
                     if not patch.file and not patch.is_for_deliveries:
                         yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
-        for _, delivery in self._deliveries.written if not rendered else ():
+
+    def _patches_in_deliveries(self) -> Iterator[LeftOut]:
+        """Yield the patches in Kustomizations of Flux."""
+        for _, delivery in self._deliveries.written:
             if isinstance(delivery, FluxKustomization):
-                for _ in items_at(delivery.additions, "patches"):
-                    yield LeftOut("patch", delivery.resource.origin)
+                patches = patches_in(delivery.additions, "", delivery.resource.origin)
+                yield from (LeftOut("patch", patch.origin) for patch in patches if not patch.is_for_deliveries)
 
 
 def _in_chart(path: str) -> str:

@@ -100,7 +100,7 @@ def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> 
     """Read the kustomization in a file of a folder; malformed parts are left out."""
     references = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
     components = strings_at(raw, "components")
-    patches, serving = _patches(raw, folder, origin), dict(_serving(raw, folder))
+    patches, serving = patches_in(raw, folder, origin), dict(_serving(raw, folder))
     serving.update({patch.file: "patch" for patch in patches if patch.file})
     replacements = list(_replacements(raw, folder, origin))
     serving.update({replacement.file: "replacement" for replacement in replacements if replacement.file})
@@ -129,7 +129,7 @@ def extend(kustomization: Kustomization, additions: Mapping[str, Json], origin: 
     for name, added in additions.items():
         present = items_at(raw, name)
         raw[name] = [*present, *(item for item in added if item not in present)] if isinstance(added, list) else added
-    patches = (*kustomization.patches, *_patches(additions, kustomization.folder, origin))
+    patches = (*kustomization.patches, *patches_in(additions, kustomization.folder, origin))
     namespace_from = origin if additions.get("namespace") else None
     extended = read_kustomization(raw, kustomization.folder, kustomization.origin)
     return replace(extended, patches=patches, namespace_from=namespace_from)
@@ -144,7 +144,8 @@ def within(folder: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path))
 
 
-def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
+def patches_in(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
+    """Read the patches of a kustomization in a folder."""
     patches: list[Patch] = []
     for declared in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
         path, target = text_at(declared, "path"), declared.get("target")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -55,6 +56,7 @@ class RawBuilder:
 
     remedy = RENDER
     summary = ""
+    diagnostics: Mapping[str, Diagnostic] = MappingProxyType({})
 
     def __init__(self, repository: Repository) -> None:
         """Start without having made anything of the files."""

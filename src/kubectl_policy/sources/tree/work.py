@@ -40,6 +40,8 @@ class Builder(Protocol):
 
     remedy: str
     """What would show more of its objects."""
+    diagnostics: Mapping[str, Diagnostic]
+    """What is wrong with all of its work."""
 
     @property
     def summary(self) -> str:
