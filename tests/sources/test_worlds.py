@@ -163,7 +163,7 @@ class TestRendering:
             assert lacking.message.startswith("kubectl (or kustomize) is not installed")
             assert {gap.remedy for gap in world.gaps} == {"--render"}
         assert refs_in(worlds) == refs_in(worlds_in(tmp_path / "tree", {}))
-        with pytest.raises(SourceError, match="--render needs kubectl .or kustomize., which cannot be found"):
+        with pytest.raises(SourceError, match=r"--render needs kubectl .or kustomize., which cannot be found"):
             worlds_in(tmp_path / "tree", {}, render=True)
 
     def test_without_one_of_the_programs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
