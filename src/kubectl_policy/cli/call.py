@@ -290,8 +290,8 @@ def shared_options(
     def decorate(function: "Callable[..., int]") -> "Callable[..., int]":
         def command(context: typer.Context, **values: Any) -> int:  # noqa: ANN401 (of any option)
             # An empty option, as in `-n "$UNSET"`, counts as left out: so does kubectl.
-            options = {parameter.name: values.pop(parameter.name) for parameter in shared}
-            options = {name: value for name, value in options.items() if value or value is False}
+            options: dict[str, Any] = {parameter.name: values.pop(parameter.name) for parameter in shared}
+            options = {name: value for name, value in options.items() if value or isinstance(value, bool)}
             if renderers and "output" not in options:
                 redirected = "" if terminal.is_terminal() else renderers.redirected
                 options["output"] = redirected or renderers.formats[0]

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
@@ -54,7 +55,8 @@ def explain(
         raise UsageError("--draft-profile has a format of its own", "leave out --output")
     from kubectl_policy.questions.explain import explain as ask
 
-    analysis = call.read(optional=True)
+    # Kinds are what they are, whatever becomes of their objects.
+    analysis = (replace(call, render=False) if call.paths else call).read(optional=True)
     answer = ask(analysis, kind[0])
     if draft_profile:
         from kubectl_policy.cli import terminal

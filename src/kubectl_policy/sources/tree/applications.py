@@ -46,7 +46,7 @@ def applications_of(
             return None
         for values in parameters[:_MAX_APPLICATIONS]:
             raw = fill_in(mapping_at(spec, "template"), values)
-            patch = parsed(text) if (text := fill_in(text_at(spec, "templatePatch"), values)) else {}
+            patch: Json = parsed(text) if (text := fill_in(text_at(spec, "templatePatch"), values)) else {}
             if not isinstance(raw, dict) or not isinstance(patch, dict):
                 return None
             patched = merged(raw, patch)

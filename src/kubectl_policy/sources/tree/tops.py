@@ -52,8 +52,9 @@ class Tops:
         self.is_delivered = any(isinstance(part, Build | Files) for part in renderables)
         folders = {part.folder for part in renderables if isinstance(part, Files)}
         self._passed_over = folders | deliveries.passed_over
-        plain = [*self._kustomizations(), *([] if self.is_delivered else self._releases(namespace))]
-        self.all = list(_one_per_file(self._entry_points([*declared, *plain])))
+        declared += self._kustomizations()
+        declared += () if self.is_delivered else self._releases(namespace)
+        self.all = list(_one_per_file(self._entry_points(declared)))
 
     def _kustomizations(self) -> Iterator[tuple[str, tuple[Root, ...]]]:
         """Yield the kustomizations that no other one takes in; no components."""

@@ -229,7 +229,7 @@ class Work:
             moving = (
                 replace(doubt, moves=bool(doubt.fields - {"patches"}))
                 for doubt in doubts
-                if doubt.fields != {"postBuild"}
+                if doubt.fields != frozenset({"postBuild"})
             )
             yield from self._deliveries.roots_of(delivery, file, root.top, (*moving, *root.doubts))
 
