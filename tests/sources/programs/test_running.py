@@ -254,7 +254,7 @@ class TestCache:
         ('E1122 12:27:27.777968   18879 run.go:72] "command failed" err=<\n\tno patch:\n\tx: 1\n >', "no patch: x: 1"),
         ("WARNING: Kubernetes configuration file is group-readable\nError: chart not found", "chart not found"),
         ("2026/01/01 10:00:00 Starlark failed to allocate 4GB\nError: chart not found", "chart not found"),
-        ("x" * 1000, "x" * 400 + "…"),
+        ("x" * 500 + "y" * 500, "x" * 100 + " … " + "y" * 300),
         ("# only\n# comments", ""),
     ],
 )

@@ -169,7 +169,10 @@ def complaint_in(text: str) -> str:
         line = " ".join(complaints[complaints.index(first) + 1 :]).removesuffix(" >")
     if line.startswith('"') and line.endswith('"') and len(line) > 1:
         line = line[1:-1].replace('\\"', '"')
-    return line if len(line) <= _MAX_COMPLAINT else f"{line[:_MAX_COMPLAINT]}…"
+    # Programs that call others say at the beginning what was done, and at the end what is wrong.
+    return (
+        line if len(line) <= _MAX_COMPLAINT else f"{line[: _MAX_COMPLAINT // 4]} … {line[-_MAX_COMPLAINT * 3 // 4 :]}"
+    )
 
 
 def _next_ended(running: Iterable[ProgramThread], ended: SimpleQueue[ProgramThread]) -> ProgramThread:
