@@ -15,6 +15,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.object_rows import object_row
 from kubectl_policy.questions.policy_rows import policy_row
+from kubectl_policy.questions.shared.reasons import possible_phrase
 from kubectl_policy.questions.why_not.answer import why_not
 from tests import build
 from tests.render.shown import document_of, headline, shown
@@ -175,3 +176,7 @@ def test_a_listener_set_that_may_be_admitted() -> None:
     analysis = analyze(build.snapshot(gateway, listener_set, route, build.service(), policy), profiles=[COLOURS])
     assert [possible.policy for possible in describe(analysis, ROUTE).possible] == [THERE]
     assert analysis.enforcement(THERE).state == "Unknown"
+
+
+def test_where_no_route_is_possible_nothing_is_said_of_any() -> None:
+    assert not possible_phrase(())

@@ -280,9 +280,7 @@ class _ListenerTerms(Struct, frozen=True):
 
     def _admitted(self) -> bool | None:
         gateway, owner = self.listener.gateway, self.listener.node.object
-        if gateway is None:
-            return None
-        return True if gateway == owner else self.gateways.admits(gateway, owner)
+        return None if gateway is None else gateway == owner or self.gateways.admits(gateway, owner)
 
     def _kind_refusal(self) -> str:
         kinds = self.gateways.kinds_served(self.listener)
