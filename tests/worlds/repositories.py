@@ -32,6 +32,10 @@ _COMMANDS: Final = {
 _OFFLINE: Final = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""}
 
 
+# Several tests ask for the same.
+_TRUTHS: Final[dict[tuple[Path, str], Analysis]] = {}
+
+
 class Part(Struct, frozen=True):
     """A part of what a cluster gets: a program with its arguments, and the namespace of objects that name none."""
 
@@ -200,6 +204,12 @@ def copy_repository(repository: Repository, folder: Path) -> Path:
 def truth(repository: Repository, world: str, tree: Path) -> Analysis:
     """Return the analysis of what the programs of a repository themselves make of it, for one of its worlds."""
     require_programs(repository)
+    if (tree, world) not in _TRUTHS:
+        _TRUTHS[tree, world] = _render(repository, world, tree)
+    return _TRUTHS[tree, world]
+
+
+def _render(repository: Repository, world: str, tree: Path) -> Analysis:
     objects = [raw for part in repository.worlds[world] for raw in _objects(part, tree, repository.unfilled)]
     file = tree.parent / f"{repository.name}-{world}.yaml"
     file.write_text(yaml.safe_dump_all(objects), "utf-8")
