@@ -192,9 +192,8 @@ class Relations:
 
     def _may_be_attached(self, route: ObjectRef) -> bool:
         """Whether a route may be attached to something itself, as far as is known: one that is only assumed may be."""
-        if self.index.is_assumed(route):
-            return True
-        return any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
+        is_attached = (binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
+        return self.index.is_assumed(route) or any(is_attached)
 
     @cached_property
     def _routes_below_attached(self) -> frozenset[ObjectRef]:

@@ -71,11 +71,11 @@ class FluxRenderer:
             by_maker: dict[Maker, list[Printed]] = {}
             read = FluxOutput() if output.complaint else read_flux_output(output.out, output.err)
             self._failures |= {(folder, entry.kind, entry.namespace, entry.name): entry for entry in read.failures}
-            for made in read.objects:
-                if made.maker:
-                    by_maker.setdefault(made.maker, []).append(_without_labels(made.printed))
+            for result in read.objects:
+                if result.maker:
+                    by_maker.setdefault(result.maker, []).append(_without_labels(result.printed))
             self._objects[folder] = by_maker
-            self._names[folder] = frozenset(_name_of(entry) for made in by_maker.values() for entry in made)
+            self._names[folder] = frozenset(_name_of(entry) for result in by_maker.values() for entry in result)
 
     def _jobs(self, clusters: Mapping[str, str], progress: Progress | None) -> Iterator[tuple[str, Job]]:
         for number, (folder, repository) in enumerate(clusters.items(), 1):

@@ -24,7 +24,7 @@ from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
 from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
 from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
 from kubectl_policy.sources.tree.applications import TEMPLATE
-from kubectl_policy.sources.tree.raw import RENDER, Made, gap_of_root
+from kubectl_policy.sources.tree.raw import RENDER, BuildResult, gap_of_root
 from kubectl_policy.sources.tree.roots import Build, NotRendered, Release, key_of
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.substitution import substitute
@@ -134,8 +134,8 @@ class RenderedBuilder:
         """Whether a root is more than what its files say."""
         match root.renderable:
             case Build():
-                made = self._raw.made(root, None)
-                is_whole = not made.creators and not made.unfetched
+                result = self._raw.result_of(root, None)
+                is_whole = not result.creators and not result.unfetched
                 return not (is_whole and is_plain(self._raw.kustomizations(root.renderable)))
             case Release():
                 return True
@@ -178,9 +178,9 @@ class RenderedBuilder:
             parts.insert(0, f"{self._flux.number} Kustomization{'s' * (self._flux.number > 1)} with {version}")
         return " and ".join(parts)
 
-    def made(self, root: Root, values: Values | None) -> Made:
+    def result_of(self, root: Root, values: Values | None) -> BuildResult:
         """Return what a root comes to, with variables filled in."""
-        raw = self._raw.made(root, values)
+        raw = self._raw.result_of(root, values)
         by_flux = self._flux.printed(root) if self._flux else None
         if by_flux is not None:
             return replace(self._read(root, raw, by_flux), unfetched=())
@@ -207,7 +207,7 @@ class RenderedBuilder:
         known = {**dict(values.known if values else ()), **self._options.values}
         return substitute(text, known, closed=bool(values and values.closed))
 
-    def _failed(self, root: Root, raw: Made, reason: str) -> Made:
+    def _failed(self, root: Root, raw: BuildResult, reason: str) -> BuildResult:
         """Return what is in the files of a root, and that a program did not make more of it."""
         message = f"{root.name} could not be rendered: {reason}"
         gap = replace(gap_of_root(root, reason, "", self._texts(raw)), reason=message)
@@ -216,10 +216,10 @@ class RenderedBuilder:
             raw = replace(raw, creators=())
         return replace(raw, gaps=(*raw.gaps, gap), diagnostics=(*raw.diagnostics, diagnostic))
 
-    def _texts(self, raw: Made) -> list[str]:
+    def _texts(self, raw: BuildResult) -> list[str]:
         return [self._repository.text(path) for path in sorted(raw.files)]
 
-    def _read(self, root: Root, raw: Made, printed: Iterable[Printed | Problem]) -> Made:
+    def _read(self, root: Root, raw: BuildResult, printed: Iterable[Printed | Problem]) -> BuildResult:
         """Read the objects that a program printed, which come from where equal ones are written, if any are."""
         reading = self._repository.reading.anew()
         written = {(entry.ref.kind, entry.ref.name): entry for entry, _ in raw.objects}
@@ -235,7 +235,7 @@ class RenderedBuilder:
         for resource in reading.objects:
             source = written.get((resource.ref.kind, resource.ref.name))
             objects.append((replace(resource, namespace_from=source.namespace_from if source else None), ()))
-        made = Made(
+        result = BuildResult(
             objects=objects,
             files=raw.files,
             is_rendered=True,
@@ -245,7 +245,7 @@ class RenderedBuilder:
             gaps=reading.gaps,
             diagnostics=reading.diagnostics,
         )
-        return self._failed(root, made, failures[0]) if failures else made
+        return self._failed(root, result, failures[0]) if failures else result
 
 
 def _noun(program: str, number: int) -> str:

@@ -32,7 +32,7 @@ _MAX_STEPS: Final = 100_000
 _GENERATORS: Final = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class BuildResult(Struct, frozen=True, kw_only=True):
     """What a build, a release or files come to."""
 
     objects: Sequence[tuple[Resource, tuple[Doubt, ...]]] = ()
@@ -61,36 +61,36 @@ class RawBuilder:
     def __init__(self, repository: Repository) -> None:
         """Start without having made anything of the files."""
         self.repository = repository
-        self._made: dict[bytes, Made] = {}
+        self._results: dict[bytes, BuildResult] = {}
         self._files: dict[bytes, frozenset[str]] = {}
 
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Nothing has to be made in advance."""
 
-    def made(self, root: Root, values: Values | None) -> Made:
+    def result_of(self, root: Root, values: Values | None) -> BuildResult:
         """Return what a root comes to, with variables filled in."""
         match root.renderable:
             case Build():
                 key = key_of(root.renderable, values)
-                if key not in self._made:
-                    self._made[key] = self._build(root.renderable, values)
-                return self._made[key]
+                if key not in self._results:
+                    self._results[key] = self._build(root.renderable, values)
+                return self._results[key]
             case Files(files=files):
                 contents = [self.repository.objects(path, values) for path in files]
-                return _made_of(contents, frozenset(files))
+                return _result_of_files(contents, frozenset(files))
             case Release():
                 return self._release(root, root.renderable)
             case NotRendered(reason=reason, remedy=remedy):
-                return Made(creators=[gap_of_root(root, reason, remedy)])
+                return BuildResult(creators=[gap_of_root(root, reason, remedy)])
 
-    def _release(self, root: Root, release: Release) -> Made:
+    def _release(self, root: Root, release: Release) -> BuildResult:
         """Return the definitions of a chart, which Helm applies as they are, and the gap of what its templates make."""
         files = self.repository.files_of_chart(release.folder)
         creators = [gap_of_root(root, "chart not rendered", RENDER, [self.repository.text(path) for path in files])]
         inside = posixpath.join(release.folder, "crds")
         definitions = [path for path in files if release.definitions and is_in(path, inside)]
-        made = _made_of([self.repository.objects(path) for path in definitions], frozenset(files))
-        return replace(made, creators=creators)
+        result = _result_of_files([self.repository.objects(path) for path in definitions], frozenset(files))
+        return replace(result, creators=creators)
 
     def files(self, build: Build) -> frozenset[str]:
         """Return the paths of the files that a build takes in, kustomizations among them."""
@@ -158,7 +158,7 @@ class RawBuilder:
             kustomization = read_kustomization({"resources": resources}, build.folder, build.origin)
         return extend(kustomization, build.additions, build.origin) if build.additions else kustomization
 
-    def _build(self, build: Build, values: Values | None) -> Made:
+    def _build(self, build: Build, values: Values | None) -> BuildResult:
         diagnostics: list[Diagnostic] = []
         gaps: list[Gap] = []
         generated: dict[str, Mapping[str, Json]] = {}
@@ -175,8 +175,8 @@ class RawBuilder:
                 level.change(self.repository)
                 outermost = level
         if outermost is None:
-            return Made()
-        return Made(
+            return BuildResult()
+        return BuildResult(
             objects=[entry.result for entry in outermost.objects],
             files=self.files(build),
             creators=outermost.creators,
@@ -245,8 +245,8 @@ def gap_of_root(root: Root, reason: str, remedy: str, texts: Sequence[Json] = ()
     return Gap("", root.namespace, f"{root.name} ({reason}) may create objects", root.origin, "", remedy, mentions)
 
 
-def _made_of(contents: Sequence[Contents], files: frozenset[str]) -> Made:
-    return Made(
+def _result_of_files(contents: Sequence[Contents], files: frozenset[str]) -> BuildResult:
+    return BuildResult(
         objects=[(resource, ()) for part in contents for resource in part.objects],
         files=files,
         gaps=[gap for part in contents for gap in part.gaps],

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.options import InputOptions
     from kubectl_policy.sources.tree.deliveries import Deliveries
     from kubectl_policy.sources.tree.delivery import Reference
-    from kubectl_policy.sources.tree.raw import Made, RawBuilder
+    from kubectl_policy.sources.tree.raw import BuildResult, RawBuilder
     from kubectl_policy.sources.tree.repository import Repository
     from kubectl_policy.sources.tree.roots import Root
 
@@ -51,7 +51,7 @@ class Builder(Protocol):
     def prepare(self, wave: Sequence[tuple[Root, Values | None]]) -> None:
         """Make what some roots come to, if that takes long."""
 
-    def made(self, root: Root, values: Values | None) -> Made:
+    def result_of(self, root: Root, values: Values | None) -> BuildResult:
         """Return what a root comes to, with variables filled in."""
         ...
 
@@ -193,23 +193,23 @@ class Work:
 
     def _finish(self, root: Root, values: Values | None) -> Iterator[Root]:
         """Keep what a root comes to; yield what of that is to be applied in turn."""
-        delivery, made = root.delivery, self._builder.made(root, values)
+        delivery, result = root.delivery, self._builder.result_of(root, values)
         if delivery:
             specs = self._specs.setdefault((root.top, delivery.resource.ref), [])
             spec = mapping_at(delivery.resource.raw, "spec")
             specs += [spec] if spec not in specs else []
-        self.files |= made.files
-        if made.is_rendered:
-            self.rendered |= made.files
-        self.gaps |= dict.fromkeys(made.gaps)
-        self.diagnostics |= dict.fromkeys(made.diagnostics)
-        for name, data in made.generated.items():
+        self.files |= result.files
+        if result.is_rendered:
+            self.rendered |= result.files
+        self.gaps |= dict.fromkeys(result.gaps)
+        self.diagnostics |= dict.fromkeys(result.diagnostics)
+        for name, data in result.generated.items():
             self._keep_config_map(root.top, ObjectRef(CONFIG_MAP, "", name), data)
-        creators = (*made.creators, *made.unfetched)
+        creators = (*result.creators, *result.unfetched)
         self.creators |= dict.fromkeys(_in_namespace(gap, root.namespace) for gap in creators)
         key = (root.top, delivery.resource.ref, root.name, root.folder) if delivery else root.folder
         results = self._results[key] = []
-        for resource, doubts in made.objects:
+        for resource, doubts in result.objects:
             located = self._locate(root, resource)
             results.append(Applied(resource=located, root=root))
             self.gaps |= dict.fromkeys(self._gaps_of(located, (*doubts, *root.doubts)))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.tops import Top
     from kubectl_policy.sources.tree.work import Applied
 
-Made = TypeVar("Made", str, ObjectRef)
+Key = TypeVar("Key", str, ObjectRef)
 
 # What something delivers, as opposed to an overlay beside it that nothing does.
 DELIVERED: Final = "delivered"
@@ -144,8 +144,8 @@ class Worlds:
         """
         groups: list[Group] = []
         files = self._count(lambda entry: entry.resource.origin.source)
-        made = self._count(lambda entry: entry.resource.ref)
-        pairs = {*self._similar_tops(files), *self._similar_tops(made)}
+        refs = self._count(lambda entry: entry.resource.ref)
+        pairs = {*self._similar_tops(files), *self._similar_tops(refs)}
         for numbers, similar_pairs in _connected(pairs):
             names = self._distinct_names(numbers, similar_pairs)
             for number in numbers:
@@ -164,21 +164,21 @@ class Worlds:
     def _folder(self, number: int) -> str:
         return self._tops[number].roots[0].folder
 
-    def _count(self, key: Callable[[Applied], Made]) -> dict[int, Counter[Made]]:
+    def _count(self, key: Callable[[Applied], Key]) -> dict[int, Counter[Key]]:
         """Count the objects of tops by something that tops may have in common."""
         return {
             number: Counter(key(entry) for entry in applied if entry.resource.ref.group_kind not in _COMMON)
             for number, applied in enumerate(self._applied)
         }
 
-    def _similar_tops(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
+    def _similar_tops(self, made_by: Mapping[int, Counter[Key]]) -> Iterator[tuple[int, int]]:
         """Return pairs of tops of which one shares more than half of its objects with the other."""
-        makers = grouped((made, number) for number, objects in made_by.items() for made in objects)
+        makers = grouped((key, number) for number, objects in made_by.items() for key in objects)
         # What the same tops make is counted together.
         together: Counter[tuple[int, ...]] = Counter()
-        for made, numbers in makers.items():
+        for key, numbers in makers.items():
             if len(numbers) > 1:
-                together[tuple(sorted(numbers))] += made_by[numbers[0]][made]
+                together[tuple(sorted(numbers))] += made_by[numbers[0]][key]
         shared: Counter[tuple[int, int]] = Counter()
         for sharing, count in together.items():
             # Of too many, it is enough to know that they belong together.
