@@ -276,6 +276,40 @@ class TestReleases:
         assert gap.reason == "HelmRelease network/echo (chart not here) may create objects in namespace network"
         assert gap.mentions == frozenset({"echo.example", "echo", "example", "network"})
 
+    def test_without_helm(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The gap of a chart says which program is lacking, and not to render what is rendered."""
+        monkeypatch.setenv("PATH", str(tmp_path))
+        program(tmp_path, "kubectl", f"echo '{SERVICE % 'made'}'")
+        write(tmp_path / "t", {"a.yaml": self.RELEASE % ("./charts/shop", "GitRepository") + "---\n" + self.MORE})
+        write(tmp_path / "t" / "charts" / "shop", CHART)
+        assert {gap.remedy for gap in rendered(tmp_path / "t").gaps} == {"install helm"}
+
+    @pytest.mark.parametrize("is_made", [True, False])
+    def test_what_flate_makes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_made: bool) -> None:
+        """The objects of a HelmRelease are all there if the program made them, also without Helm; else a gap is."""
+        labels = "labels: {%s.toolkit.fluxcd.io/name: %s, %s.toolkit.fluxcd.io/namespace: %s}"
+        release = (self.RELEASE % ("echo", "HelmRepository")).replace(
+            "namespace: network}",
+            f"namespace: network, {labels % ('kustomize', 'apps', 'kustomize', 'flux-system')}}}",
+        )
+        service = (
+            "---\napiVersion: v1\nkind: Service\n"
+            f"metadata: {{name: echo, namespace: network, {labels % ('helm', 'echo', 'helm', 'network')}}}\n"
+        )
+        write(tmp_path, {"out": release + (service if is_made else "")})
+        program(tmp_path, "flate", f'while read -r line; do echo "$line"; done < {tmp_path}/out')
+        monkeypatch.setenv("PATH", str(tmp_path))
+        write(
+            tmp_path / "t",
+            {
+                "clusters/prod/apps.yaml": _flux("apps", "./apps"),
+                "apps/a.yaml": self.RELEASE % ("echo", "HelmRepository"),
+            },
+        )
+        snapshot = rendered(tmp_path / "t")
+        assert ("Service network/echo" in refs(snapshot)) == is_made
+        assert any("(chart not here)" in gap.reason for gap in snapshot.gaps) != is_made
+
     @helm
     def test_a_chart_in_the_repository(self, tmp_path: Path) -> None:
         """With the values of the HelmRelease before those of ConfigMaps before those of the chart."""

@@ -24,6 +24,7 @@ from kubectl_policy.sources.rendering.helm import helm_job, read_helm_output
 from kubectl_policy.sources.rendering.kustomize import Kustomize, is_plain
 from kubectl_policy.sources.rendering.printed import WrittenLines, printed_in
 from kubectl_policy.sources.tree.applications import TEMPLATE
+from kubectl_policy.sources.tree.delivery import HelmRelease
 from kubectl_policy.sources.tree.raw import RENDER, BuildResult, gap_of_root
 from kubectl_policy.sources.tree.roots import Build, NotRendered, Release, key_of
 from kubectl_policy.text import DocumentError
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
     from contextlib import ExitStack
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Gap, Resource
     from kubectl_policy.sources.options import InputOptions, Progress
     from kubectl_policy.sources.programs.jobs import Job
     from kubectl_policy.sources.rendering.printed import Printed
@@ -102,9 +103,9 @@ class RenderedBuilder:
         if self._flux:
             self._flux.prepare((root for root, _ in wave), self._rendering.programs, self._progress)
         needed: dict[bytes, Root] = {}
-        for root, _ in wave:
+        for root, values in wave:
             is_made = self._flux and self._flux.printed(root) is not None
-            if not is_made and self._needs_program(root):
+            if not is_made and self._needs_program(root, values):
                 needed.setdefault(key_of(root.renderable), root)
         new = {key: root for key, root in needed.items() if key not in self._outputs}
         lacking = {program: root for root in new.values() if (program := self._lacking_program(root))}
@@ -130,11 +131,11 @@ class RenderedBuilder:
             return "" if self._helm else _HELM
         return "" if self._kustomize else _KUSTOMIZE
 
-    def _needs_program(self, root: Root) -> bool:
+    def _needs_program(self, root: Root, values: Values | None) -> bool:
         """Whether a root is more than what its files say."""
         match root.renderable:
             case Build():
-                result = self._raw.result_of(root, None)
+                result = self._raw.result_of(root, values)
                 is_whole = not result.creators and not result.unfetched
                 return not (is_whole and is_plain(self._raw.kustomizations(root.renderable)))
             case Release():
@@ -183,12 +184,16 @@ class RenderedBuilder:
         raw = self._raw.result_of(root, values)
         by_flux = self._flux.printed(root) if self._flux else None
         if by_flux is not None:
-            return replace(self._read(root, raw, by_flux), unfetched=())
+            # Whatever a HelmRelease creates is printed.
+            creators = () if isinstance(root.delivery, HelmRelease) else self._creators_left(raw)
+            return replace(self._read(root, raw, by_flux), creators=creators, unfetched=())
         failure = self._flux.failure_of(root) if self._flux and isinstance(root.renderable, NotRendered) else None
         if failure:
             remedy = "--allow-network" if failure.address else TEMPLATE
             return replace(raw, creators=[gap_of_root(root, failure.message, remedy)])
         output = self._outputs.get(key_of(root.renderable))
+        if output is None and isinstance(root.renderable, Release):
+            return replace(raw, creators=[replace(gap, remedy=f"install {_HELM}") for gap in raw.creators])
         if output is None:
             return raw
         text, complaint = output.out, output.complaint
@@ -210,11 +215,17 @@ class RenderedBuilder:
     def _failed(self, root: Root, raw: BuildResult, reason: str) -> BuildResult:
         """Return what is in the files of a root, and that a program did not make more of it."""
         message = f"{root.name} could not be rendered: {reason}"
-        gap = replace(gap_of_root(root, reason, "", self._texts(raw)), reason=message)
+        lacking = self._lacking_program(root)
+        remedy = f"install {lacking}" if lacking else ""
+        gap = replace(gap_of_root(root, reason, remedy, self._texts(raw)), reason=message)
         diagnostic = Diagnostic("not-rendered", "warning", message, origin=root.origin)
         if isinstance(root.renderable, Release):
             raw = replace(raw, creators=())
         return replace(raw, gaps=(*raw.gaps, gap), diagnostics=(*raw.diagnostics, diagnostic))
+
+    def _creators_left(self, raw: BuildResult) -> Sequence[Gap]:
+        """Return the gaps of what a build did not render: without Helm, the charts in it."""
+        return () if self._helm else [gap for gap in raw.creators if not gap.kind]
 
     def _texts(self, raw: BuildResult) -> list[str]:
         return [self._repository.text(path) for path in sorted(raw.files)]
@@ -239,8 +250,7 @@ class RenderedBuilder:
             objects=objects,
             files=raw.files,
             is_rendered=True,
-            # Without Helm, no chart in it was rendered.
-            creators=() if self._helm else [gap for gap in raw.creators if not gap.kind],
+            creators=self._creators_left(raw),
             unfetched=raw.unfetched,
             gaps=reading.gaps,
             diagnostics=reading.diagnostics,
