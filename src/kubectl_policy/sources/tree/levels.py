@@ -6,21 +6,44 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import NAMESPACE
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.sources.mentions import mentions_of, words_in
 from kubectl_policy.sources.tree import DELIVERING
-from kubectl_policy.sources.tree.labels import NEVER_RENAMED, with_labels
 from kubectl_policy.sources.tree.roots import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import Gap, GroupKind, Json, Origin, Resource
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.model import Gap, Json, Origin, Resource
+    from kubectl_policy.sources.tree.kustomization import Kustomization, Labels
     from kubectl_policy.sources.tree.patches import Patch, Target
     from kubectl_policy.sources.tree.repository import Repository
 
+# Kustomize leaves these names alone (kustomize/api/internal/builtins/PrefixTransformer.go).
+_NEVER_RENAMED: Final = frozenset({CRD, NAMESPACE, GroupKind("apiregistration.k8s.io", "APIService")})
+_WORKLOADS: Final = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")
+# Where kinds select by labels and give them to others, and whether these places are made where there are none
+# (kustomize/api/internal/konfig/builtinpluginconsts/commonlabels.go).
+_SELECTORS: Final[Mapping[GroupKind, tuple[tuple[str, bool], ...]]] = {
+    GroupKind("", "Service"): (("spec.selector", True),),
+    GroupKind("", "ReplicationController"): (("spec.selector", True),),
+    GroupKind("policy", "PodDisruptionBudget"): (("spec.selector.matchLabels", False),),
+    GroupKind("networking.k8s.io", "NetworkPolicy"): (
+        ("spec.podSelector.matchLabels", False),
+        ("spec.ingress[].from[].podSelector.matchLabels", False),
+        ("spec.egress[].to[].podSelector.matchLabels", False),
+    ),
+    **{GroupKind("apps", kind): (("spec.selector.matchLabels", True),) for kind in _WORKLOADS},
+}
+_TEMPLATES: Final[Mapping[GroupKind, str]] = {
+    GroupKind("", "ReplicationController"): "spec.template.metadata.labels",
+    GroupKind("batch", "Job"): "spec.template.metadata.labels",
+    GroupKind("batch", "CronJob"): "spec.jobTemplate.spec.template.metadata.labels",
+    **{GroupKind("apps", kind): "spec.template.metadata.labels" for kind in _WORKLOADS},
+}
 # Fields of a configuration of Kustomize: where it puts names, namespaces, labels and annotations in objects.
 _CONFIGURATION_FIELDS: Final = (
     "namePrefix",
@@ -144,11 +167,11 @@ class Level:
             if kustomization.namespace:
                 entry.move(kustomization.namespace, kustomization.namespace_from or origin)
             prefix, suffix = kustomization.name_prefix, kustomization.name_suffix
-            if (prefix or suffix) and kind not in NEVER_RENAMED:
+            if (prefix or suffix) and kind not in _NEVER_RENAMED:
                 entry.rename(f"{prefix}{entry.resource.ref.name}{suffix}")
             entry.apply(((patch, target) for patch, target in pairs if patch.replaces), kustomization)
             if kustomization.labels or kustomization.annotations:
-                entry.resource = replace(entry.resource, raw=with_labels(entry.resource, kustomization))
+                entry.resource = replace(entry.resource, raw=_labelled(entry.resource, kustomization))
             if kustomization.raw.get("transformers"):
                 entry.doubt(f"transformers of {origin.source}", origin, None, moves=True)
             self._configure(entry)
@@ -197,3 +220,42 @@ def _configures(configuration: Json, kind: str, *, renames: bool) -> bool:
 def _refers_to_nothing(group_kind: GroupKind) -> bool:
     """Whether objects of a kind are about no others that answers are about: those of Kubernetes, and of deliveries."""
     return group_kind in DELIVERING or mentions_of(group_kind, None) == frozenset()
+
+
+def _labelled(resource: Resource, kustomization: Kustomization) -> Mapping[str, Json]:
+    """Return the content of an object with the labels and annotations of a kustomization."""
+    raw, metadata = resource.raw, mapping_at(resource.raw, "metadata")
+    labels = {name: text for declared in kustomization.labels for name, text in declared.pairs.items()}
+    changed: dict[str, Json] = {}
+    for field, added in (("labels", labels), ("annotations", kustomization.annotations)):
+        if added:
+            changed[field] = {**mapping_at(metadata, field), **added}
+    raw = {**raw, "metadata": {**metadata, **changed}}
+    for declared in kustomization.labels:
+        raw = _with_selected_labels(raw, resource.ref.group_kind, declared)
+    return raw
+
+
+def _with_selected_labels(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Mapping[str, Json]:
+    """Return an object with labels where it selects by labels, or gives them to others."""
+    changed: Json = raw
+    for path in _label_fields(raw, kind, labels):
+        before = path.get(changed)
+        try:
+            changed = path.put(changed, {**(before if isinstance(before, dict) else {}), **labels.pairs})
+        except LookupError:
+            # What has another shape there is no such object; it is left as it is.
+            continue
+    return changed if isinstance(changed, dict) else raw
+
+
+def _label_fields(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Iterator[FieldPath]:
+    if labels.selectors:
+        for path, is_made in _SELECTORS.get(kind, ()):
+            pattern = FieldPath.parse(path)
+            if is_made:
+                yield pattern
+            else:
+                yield from (field for field, _ in pattern.matches(raw))
+    if labels.templates and kind in _TEMPLATES:
+        yield FieldPath.parse(_TEMPLATES[kind])
