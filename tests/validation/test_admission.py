@@ -165,6 +165,17 @@ def test_names_that_rules_cannot_call(schema: Json, spec: Json) -> None:
     assert refusals(ruled(f"self.{name} == 1", of=of), spec) == []
 
 
+@pytest.mark.parametrize(("spec", "expected"), [({"forEach": "x", "var": "y"}, True), ({"forEach": "x"}, False)])
+@pytest.mark.parametrize("name", ["var", "__var__"])
+def test_a_field_with_the_name_of_a_keyword(name: str, spec: Json, expected: bool) -> None:  # noqa: FBT001
+    """Rules call it by the keyword as well (Kubernetes 1.31); a key of a mapping has one name."""
+    fields: Json = {"forEach": STRING, "var": STRING}
+    rule = ruled(f"!has(self.forEach) || has(self.{name})", of={"type": "object", "properties": fields})
+    assert (refusals(rule, spec) == []) is expected
+    keys: Json = {"type": "object", "additionalProperties": STRING}
+    assert refusals(ruled("self.namespace == 'x' && size(self) == 1", of=keys), {"namespace": "x"}) == []
+
+
 def test_names_with_signs() -> None:
     """Dots, dashes and slashes, too; keys of mappings are as they are."""
     fields: Json = {"a.b-c/d": INTEGER}

@@ -263,7 +263,11 @@ def seen_by_rules(value: Json, schema: Mapping[str, Json], *, embedded: bool = F
 
 
 def _fields(value: Mapping[str, Json], schema: Mapping[str, Json], *, embedded: bool) -> dict[str, Seen]:
-    """Return the fields by their names in rules; a null in a known field counts as absent."""
+    """Return the fields by their names in rules; a null in a known field counts as absent.
+
+    Since Kubernetes 1.31, rules may call a known field by a keyword (`self.namespace`) as well as by its escaped name
+    (`SetRecognizeKeywordAsFieldName` in k8s.io/apiserver, pkg/cel).
+    """
     properties = {**mapping_at(schema, "properties"), **(_META if embedded else {})}
     additional = mapping_at(schema, "additionalProperties")
     seen: dict[str, Seen] = {}
@@ -272,6 +276,8 @@ def _fields(value: Mapping[str, Json], schema: Mapping[str, Json], *, embedded: 
         if isinstance(about, Mapping):
             if inner is not None:
                 seen[escaped(key)] = seen_by_rules(inner, about)
+                if key in _RESERVED:
+                    seen[key] = seen[escaped(key)]
         else:
             seen[key] = seen_by_rules(inner, additional)
     return seen
