@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.competition import EXACT, PREFIX, RouteMatch
 from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.route_matches import EXACT, PREFIX, RouteMatch
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import ROUTES

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.lint.competition import EXACT, PREFIX, Conditions, Intake
 from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.route_matches import EXACT, PREFIX, Conditions
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
@@ -21,6 +21,7 @@ from kubectl_policy.topology.references import hostnames_of, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_policy.lint.competition import Intake
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.lint.competition import Conditions, matches_of
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.losses import effective_at
+from kubectl_policy.lint.route_matches import Conditions, matches_of
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at

@@ -5,16 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.competition import (
-    PREFIX,
-    REGULAR_EXPRESSION,
-    Intake,
-    IsolatedHostname,
-    LostMatch,
-    RouteMatch,
-    hostname_field,
-)
+from kubectl_policy.lint.competition import Intake, IsolatedHostname, LostMatch, hostname_field
 from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.route_matches import PREFIX, REGULAR_EXPRESSION, RouteMatch
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
