@@ -324,6 +324,17 @@ def test_the_worst_first() -> None:
     assert [one.severity for one in problems.introduced] == ["error", "warning", "info"]
 
 
+def test_a_reference_that_a_change_adds_to_what_was_not_read_is_a_warning() -> None:
+    """As is the target of a policy."""
+    elsewhere = build.route("new", rules=[{"backendRefs": [{"name": "elsewhere", "port": 80}]}])
+    policy = color("p", build.target("gone", "Service", group=""), a=1)
+    problems = between(WORLD, [*WORLD, elsewhere, policy]).problems.introduced
+    assert [(problem.rule, problem.severity, problem.subject) for problem in problems] == [
+        ("target-unknown", "warning", policy.ref),
+        ("unknown-reference", "warning", elsewhere.ref),
+    ]
+
+
 def test_a_definition_that_forbids_what_was_allowed() -> None:
     schema: Json = {
         "type": "object",

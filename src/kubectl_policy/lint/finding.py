@@ -56,8 +56,11 @@ class Finding(Struct, frozen=True, kw_only=True):
         str, Meta(description="The dotted path of the field in the object; empty for the whole object.")
     ] = ""
     message: Annotated[str, Meta(description="The problem, without the name of the object.")]
-    certain: bool = True
-    """False if it may be wrong: something that decides it was not read."""
+    certain: Annotated[
+        bool, Meta(description="False if the finding may be wrong, because something that decides it was not read.")
+    ] = True
+    is_added: bool = False
+    """Whether it counts although it is not certain, because a change adds it."""
     reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
     severity: Severity | None = None
     """A rule sets it only if its findings have several; linting sets it for all."""
@@ -83,6 +86,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     def severity_(self) -> Annotated[Severity, Meta()]:
         """The severity of the finding."""
         return self.severity or "info"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it can make a run fail."""
+        return self.certain or self.is_added
 
     @property
     def key(self) -> tuple[Hashable, ...]:

@@ -118,4 +118,4 @@ class Report(Struct, frozen=True, kw_only=True):
     @property
     def complete(self) -> Annotated[bool, Meta()]:
         """False if some findings could not be decided, because input could not be read."""
-        return not (self.unknown or self.unseen)
+        return not (self.unknown or self.unseen) and all(finding.certain for finding in self.findings)

@@ -62,6 +62,8 @@ class ProblemChanges(Struct, frozen=True, kw_only=True):
     ]
 
 
+# The rules of problems with references to what was not read.
+_UNDECIDED: Final = frozenset({"unknown-reference", "target-unknown"})
 _FAILING: Final = (
     "The routes whose requests newly get an error response, because a policy is not valid any more. Their former"
     " settings are not among the effects."
@@ -210,10 +212,19 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     whole = every if redefined else changed
     old, new = _problems(states, every, whole)
     return ProblemChanges(
-        introduced=_ordered(problem for key, problem in new.items() if key not in old),
+        introduced=_ordered(
+            _as_warning(problem) if problem.subject in changed else problem
+            for key, problem in new.items()
+            if key not in old
+        ),
         fixed=_ordered(problem for key, problem in old.items() if key not in new),
         unchanged=_ordered(problem for key, problem in new.items() if key in old and problem.subject in changed),
     )
+
+
+def _as_warning(problem: Diagnostic) -> Diagnostic:
+    """Return a problem; a reference that a change adds, and of which it is not known where it leads, is a warning."""
+    return replace(problem, severity="warning") if problem.rule in _UNDECIDED else problem
 
 
 def _problems(

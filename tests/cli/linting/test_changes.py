@@ -161,6 +161,20 @@ def test_the_base_may_have_had_nothing(lint: Lint) -> None:
         assert result.err == f"everything counts as new: {why}\n"
 
 
+def test_what_a_change_adds_and_nothing_decides_is_a_warning(lint: Lint, tmp_path: Path) -> None:
+    """At its line, and with the exit code of a warning; it is not decided in documents either."""
+    write(tmp_path, {"before/a.yaml": SHOP, "after/a.yaml": SHOP + route("late", backend="late")})
+    words = (tmp_path / "after", "--diff-base", tmp_path / "before", "--select", "GWP5")
+    result = lint(*words)
+    assert (result.code, result.said("unknown")) == (0, [])
+    assert result.findings == [f"{tmp_path}/after/a.yaml:34 warning GWP5001 HTTPRoute shop/late"]
+    (finding,) = result.document["findings"]
+    assert (finding["message"], finding["certain"]) == ("Service shop/late is not in the input (undecided)", False)
+    assert result.document["complete"] is False
+    assert lint(*words, "--fail-on", "warning").code == 1
+    assert lint(*words, "--complete").findings == [f"{tmp_path}/after/a.yaml:34 error GWP5001 HTTPRoute shop/late"]
+
+
 class TestFolders:
     @pytest.fixture
     def base(self, tmp_path: Path) -> Path:

@@ -201,6 +201,16 @@ def test_a_check_that_could_not_be_made_needs_more_input() -> None:
     assert "(--" not in to_text(lint_text(live, View(everything=True)), 200)
 
 
+def test_undecided_findings_that_a_change_adds_are_counted() -> None:
+    added = replace(UNKNOWN, severity="warning", is_added=True)
+    assert lint_headline(with_findings(MISSING, added)).endswith(" 5 files; 1 of these is undecided.")
+    assert lint_headline(with_findings(added, added), hints=True).endswith(
+        "; 2 of these are undecided (--complete if there is nothing else)."
+    )
+    both = replace(with_findings(added), unknown=(UNKNOWN,))
+    assert "; 1 of these is undecided, 1 check could not be made (--complete" in lint_headline(both, hints=True)
+
+
 def test_the_objects_with_findings() -> None:
     assert [*LINT.names(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE))] == [POLICY, ROUTE, GATEWAY]
     assert lines(SMALL, View())[-2] == ""

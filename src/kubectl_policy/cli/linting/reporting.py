@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, read_baseline
 from kubectl_policy.lint.checking import LintFindings, lint_worlds
+from kubectl_policy.lint.novelty import with_undecided
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
@@ -57,18 +58,21 @@ class LintRun:
             for finding in _read_baseline(baseline)
             if (rule := checked.get(finding.rule))
         ]
+        in_base: Sequence[Finding] = ()
         if read.before:
             lines = FindingLines(read.lines_before, read.renamed)
             # A finding that was suppressed in the base existed there.
-            before = lint_worlds(read.before, settings, lines.locate)
-            earlier += [finding for finding in before.every if finding.certain]
+            in_base = lint_worlds(read.before, settings, lines.locate).every
+            earlier += [finding for finding in in_base if finding.certain]
         existed = {finding.fingerprint for finding in earlier}
         exist = {finding.fingerprint for finding in self._found.every}
         # Findings that change the exit code are always reported.
         blinding = {rule.id for rule in RULES if rule.blinds}
-        counted = filter(self._project.is_counted, self._found.findings)
+        counted: Iterable[Finding] = filter(self._project.is_counted, self._found.findings)
+        if read.base:
+            counted = with_undecided(counted, (*earlier, *in_base), self._lines.locate)
         shown = [finding for finding in counted if settings.shows(finding.severity_) or finding.rule in blinding]
-        certain = [finding for finding in shown if finding.certain]
+        counting = [finding for finding in shown if finding.counts]
         worlds = read.worlds
         resources = [resource for world in worlds for resource in world.resources]
         # Objects of a cluster have no lines, and the name of the cluster as their source.
@@ -82,10 +86,10 @@ class LintRun:
                 files=len(sources),
                 is_open=state.index.source == "the input" and not state.snapshot.complete,
             ),
-            findings=tuple(finding for finding in certain if finding.fingerprint not in existed),
-            unknown=tuple(finding for finding in shown if not finding.certain),
+            findings=tuple(finding for finding in counting if finding.fingerprint not in existed),
+            unknown=tuple(finding for finding in shown if not finding.counts),
             suppressed=self._found.suppressed,
-            known=tuple(finding for finding in certain if finding.fingerprint in existed),
+            known=tuple(finding for finding in counting if finding.fingerprint in existed),
             # A finding that is suppressed now is not fixed.
             fixed=tuple(finding for finding in earlier if finding.fingerprint not in exist),
             rules=tuple(

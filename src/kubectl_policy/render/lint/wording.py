@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MAX_WORLDS: Final = 4
 # --complete does not help where a cluster withholds objects, or where it was given.
 _OPEN: Final = " (--complete if there is nothing else; --show-all shows them)"
+_DECLARED: Final = " (--complete if there is nothing else)"
 _HIDDEN: Final = " (--show-all shows them)"
 
 
@@ -88,7 +89,10 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
         new, since = ("new ", f" since {report.scope.since}") if report.scope.since else ("", "")
         first = f"No {new}problems{since}{where}{worlds}"
     remedy = (_OPEN if report.scope.is_open else _HIDDEN) if hints else ""
+    undecided = sum(not finding.certain for finding in report.findings)
+    hint = _DECLARED if remedy == _OPEN and not report.unknown else ""
     clauses = [
+        f"{undecided} of these {'is' if undecided == 1 else 'are'} undecided{hint}" if undecided else "",
         f"{len(report.known)} known" if report.known else "",
         f"{len(report.fixed)} fixed" if report.fixed else "",
         f"{count(len(report.unknown), 'check')} could not be made{remedy}" if report.unknown else "",
