@@ -75,8 +75,9 @@ class Template:
         return "".join(_evaluated(self._parts, document))
 
     def lacking(self, document: Json, shown: str) -> list[str]:
-        """List the fields that a document lacks, if nothing of it is shown."""
-        return [] if shown.strip() else list(dict.fromkeys(_lacking(self._parts, [document], "")))
+        """List the fields that a document lacks, whatever else of it is shown."""
+        del shown
+        return list(dict.fromkeys(_lacking(self._parts, [document], "")))
 
 
 def _pieces(text: str) -> Iterator[str | _Literal]:
@@ -262,9 +263,9 @@ class CustomColumns:
 
 
 def _rows(document: Json) -> list[Json]:
-    """Return the items of a list, or the document itself."""
+    """Return the items of a list, or of several lists; otherwise the document itself."""
     items = document.get("items") if isinstance(document, dict) else None
-    return items if isinstance(items, list) else [document]
+    return [row for item in items for row in _rows(item)] if isinstance(items, list) else [document]
 
 
 TEMPLATES: Final[Mapping[str, Callable[[str], Template | CustomColumns]]] = {
