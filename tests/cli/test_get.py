@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import yaml
@@ -120,6 +120,47 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
     code, out, err = command("get", "policies", "-o", "jsonpath={.a")
     assert (code, out) == (2, "")
     assert err.startswith("error: a brace in -o jsonpath is not closed, or not opened\nhint: for example: ")
+
+
+def test_a_template_can_be_in_a_file(command: Command, manifests: Path, tmp_path: Path) -> None:
+    """Columns are two lines there, as kubectl has them."""
+    arguments, file = ("get", "policies", "-n", "app", "--offline", manifests, "-o"), tmp_path / "template"
+    for kind, template, shown in (
+        ("jsonpath", '{.items[*].policy.name}{"\\n"}\n', "red\n\n"),
+        ("go-template", "{{range .items}}{{.policy.name}},{{end}}", "red,"),
+        ("custom-columns", "NAME  STATE\n.policy.name   .enforcement.state\n\n", "NAME   STATE\nred    Enforced\n"),
+    ):
+        file.write_text(template, "utf-8")
+        assert command(*arguments, f"{kind}-file={file}") == (0, shown, "")
+
+
+_NO_COLUMNS: Final = (2, "FILE does not have a line of headers and a line of as many paths")
+
+
+@pytest.mark.parametrize(
+    ("output", "content", "failure"),
+    [
+        ("jsonpath", None, (2, "-o jsonpath has no template")),
+        ("go-template=", None, (2, "-o go-template has no template")),
+        ("custom-columns-file", None, (2, "-o custom-columns-file has no template")),
+        ("go-template={{.a", None, (2, "-o go-template: 1:1: unclosed action")),
+        ("jsonpath-file=FILE", None, (3, "cannot read the template FILE: No such file or directory")),
+        ("go-template-file=FILE", b"\xff", (3, "cannot read the template FILE: it is not text")),
+        ("go-template-file=FILE", b" " * (2**20 + 1), (3, "the template FILE is larger than 1 MiB")),
+        ("jsonpath-file=FILE", b"{.a", (2, "a brace in -o jsonpath is not closed, or not opened")),
+        ("custom-columns-file=FILE", b"", _NO_COLUMNS),
+        ("custom-columns-file=FILE", b"A B\n.a\n", _NO_COLUMNS),
+    ],
+)
+def test_a_template_that_is_none_is_refused_before_reading(
+    command: Command, tmp_path: Path, output: str, content: bytes | None, failure: tuple[int, str]
+) -> None:
+    file, (code, message) = tmp_path / "template", failure
+    if content is not None:
+        file.write_bytes(content)
+    refused = command("get", "policies", "-o", output.replace("FILE", str(file)))
+    assert (refused.code, refused.out) == (code, "")
+    assert refused.err.startswith(f"error: {message.replace('FILE', str(file))}\nhint: ")
 
 
 def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> None:

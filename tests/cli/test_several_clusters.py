@@ -136,6 +136,7 @@ def test_templates_are_for_each_answer(clusters: Clusters) -> None:
     """A path can say the context; columns have one more."""
     out = clusters.both("get", "policies", "-o", "jsonpath={.context}: {.items[*].policy.name}").out
     assert out.splitlines() == ["red: red", "blue: only-blue red"]
+    assert clusters.both("get", "policies", "-o", "go-template={{.context}}").out == "red\nblue"
     out = clusters.both("get", "policies", "-o", "custom-columns=NAME:.policy.name").out
     assert [line.split() for line in out.splitlines()] == [
         ["CONTEXT", "NAME"],

@@ -3,13 +3,14 @@
 import inspect
 from contextlib import nullcontext
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, OutputOption, SharedOptions
+from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, ClusterFlags, SharedOptions
+from kubectl_policy.cli.output_option import output_annotation
 from kubectl_policy.cli.remarks import (
     mention_assumed,
     mention_remaining_problems,
@@ -19,7 +20,7 @@ from kubectl_policy.cli.remarks import (
 )
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
-from kubectl_policy.render.output.formats import TEMPLATES, Renderers, format_of, remarks_on, render
+from kubectl_policy.render.output.formats import Renderers, format_of, remarks_on, render
 from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.cluster_answers import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
-_OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
 # The parameters of the shared options, in the order of help.
 _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotations__}
 
@@ -319,26 +319,7 @@ def _parameter(name: str, renderers: "Renderers[Any] | None") -> inspect.Paramet
     annotation: Any = _PARAMETERS[name]
     default: object = dict(zip(CommandCall.__struct_fields__, CommandCall.__struct_defaults__, strict=True))[name]
     if name == "output" and renderers:
-        formats = f"[{'|'.join(renderers.formats)}]"
-        option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(renderers))
-        annotation, default = Annotated[str, option], "" if renderers.redirected else renderers.formats[0]
+        annotation, default = output_annotation(renderers), "" if renderers.redirected else renderers.formats[0]
     if name in CLUSTER_OPTIONS:
         annotation.__metadata__[0].rich_help_panel = CLUSTER
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _output_parser(renderers: "Renderers[Any]") -> "Callable[[str], str]":
-    """Return a parser of `--output` that raises `UsageError` for a format in which the answer is not offered."""
-
-    def parse(name: str) -> str:
-        kind, is_template, _ = name.partition("=")
-        if is_template and kind in TEMPLATES:
-            format_of(name)
-        elif name and name not in renderers.formats:
-            formats = (*renderers.formats, *(f"{template}=..." for template in TEMPLATES))
-            quoted = ", ".join(f"'{known}'" for known in formats)
-            problem = f"invalid value for '--output' / '-o': '{name}' is not one of {quoted}"
-            raise UsageError(problem, "for example: -o json")
-        return name
-
-    return parse

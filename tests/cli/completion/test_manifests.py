@@ -84,8 +84,10 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
     ("arguments", "found"),
     [
         (("get", "-o", "ta"), ["table", NO_FILES]),
-        (("get", "--output=js"), ["json", "jsonpath=", NO_FILES]),
-        (("get", "--output=custom"), ["custom-columns=", NO_SPACE]),
+        (("get", "--output=js"), ["json", "jsonpath-as-json=", "jsonpath-file=", "jsonpath=", NO_FILES]),
+        (("get", "--output=custom"), ["custom-columns-file=", "custom-columns=", NO_SPACE]),
+        (("get", "--output=custom-columns="), [NO_FILES]),
+        (("get", "-o", "go-template-file=a"), [":0"]),
         (("version", "-o", ""), ["json", "yaml", NO_FILES]),
         (("get", "--of", ""), ["gateways", "routes", "services", NO_FILES]),
         (("describe", "--color", "a"), ["always", "auto", NO_FILES]),

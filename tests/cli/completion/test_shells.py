@@ -25,7 +25,7 @@ CASES: Final[list[tuple[str, list[str]]]] = [
     ("describ", ["describe"]),
     ("get -o wi", ["wide"]),
     ("get --output=wi", ["wide"]),
-    ("get --output=js", ["json", "jsonpath="]),
+    ("get --output=js", ["json", "jsonpath-as-json=", "jsonpath-file=", "jsonpath="]),
     (f"describe --offline {BAKERY} -n baker httproute/m", ["httproute/menu"]),
     (f"describe --offline '{BAKERY}' -n baker httproute m", ["menu"]),
     (f"describe --offline={BAKERY} gateway/infra/edge --section=ht", ["http", "https"]),

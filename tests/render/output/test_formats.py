@@ -188,6 +188,14 @@ def test_columns_are_the_users() -> None:
     assert CustomColumns("K:kind,N:.name").shown({"kind": "One", "name": ""}, View()) == "K     N\nOne   <none>\n"
 
 
+def test_values_can_be_arrays_of_json() -> None:
+    """One for each path and each text, as kubectl prints them."""
+    template = Template("{.items[*].name}:{range .items[*]}{.n}{end}{.nope}", as_json=True)
+    assert template.shown(DOCUMENT, View()) == (
+        '[\n    "a",\n    "b"\n]\n[\n    ":"\n]\n[\n    1\n]\n[\n    2.5\n]\n[]\n'
+    )
+
+
 def test_columns_of_several_lists_are_of_their_items() -> None:
     lists: Json = {"kind": "Lists", "items": [DOCUMENT, {"kind": "List", "items": []}, DOCUMENT]}
     columns = CustomColumns("NAME:.name")

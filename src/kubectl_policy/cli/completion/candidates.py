@@ -151,13 +151,16 @@ def _completer(line: CommandLine) -> Completer:
     return _VALUES.get(line.option.names[0]) or (lambda _, __: _BY_METAVAR.get(metavar, NOTHING))
 
 
-def _choices(line: CommandLine, _: ManifestObjects) -> Tiers:
-    """Return the values that the option lists, and the template formats of answers."""
+def _choices(line: CommandLine, _: ManifestObjects) -> Tiers | Offer:
+    """Return the values that the option lists, and the template formats of answers, some of which take files."""
     choices = line.option.metavar.strip("[]").split("|") if line.option else []
     if line.option and line.option.parameter == "output" and line.command != "version":
-        from kubectl_policy.render.output.formats import TEMPLATES
+        from kubectl_policy.render.output.formats import TEMPLATE_FILES, TEMPLATES
 
-        choices += [f"{template}=" for template in TEMPLATES]
+        kind, equals, _template = line.prefix.partition("=")
+        if equals:
+            return FILES if kind in TEMPLATE_FILES else NOTHING
+        choices += [f"{template}=" for template in (*TEMPLATES, *TEMPLATE_FILES)]
     return [plain_tier(choices)]
 
 

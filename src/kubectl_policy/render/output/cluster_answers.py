@@ -130,6 +130,11 @@ def _custom_columns(answers: Sequence[ClusterAnswer], name: str) -> str:
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
 
 
+def _texts(answers: Sequence[ClusterAnswer], _: str) -> str:
+    """Join texts as kubectl prints them, without a line break at the end."""
+    return "\n".join(str(answer.shown).removesuffix("\n") for answer in answers)
+
+
 _WAYS: Final[dict[str, Callable[[Sequence[ClusterAnswer], str], Shown]]] = {
     "text": _trees,
     "tree": _trees,
@@ -138,7 +143,6 @@ _WAYS: Final[dict[str, Callable[[Sequence[ClusterAnswer], str], Shown]]] = {
         f"## Context {code(answer.context)}\n\n{answer.shown!s}" for answer in answers
     ),
     "summary": _lines,
-    # As kubectl prints them, without a line break at the end.
-    "jsonpath": lambda answers, _: "\n".join(str(answer.shown).removesuffix("\n") for answer in answers),
+    **dict.fromkeys(("jsonpath", "jsonpath-as-json", "go-template"), _texts),
     "custom-columns": _custom_columns,
 }

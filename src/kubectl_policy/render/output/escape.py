@@ -17,6 +17,11 @@ def escape_controls(text: str) -> str:
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
+def escape_lines(text: str) -> str:
+    """Return the text with everything escaped that `escape_controls` escapes, but for line breaks and tabs."""
+    return "\n".join("\t".join(map(escape_controls, line.split("\t"))) for line in text.split("\n"))
+
+
 def _escaped(character: str) -> str:
     if character.isprintable():
         return character

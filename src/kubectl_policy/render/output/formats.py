@@ -199,7 +199,9 @@ FORMATS: Final[Mapping[str, Format]] = {
 PICTURES: Final = frozenset({"dot", "mermaid", "html"})
 OF_CI: Final = frozenset({"sarif", "junit", "github", "gitlab"})
 # A format of these names has a template of the user's behind it: `jsonpath={.items[*].object.name}`.
-TEMPLATES: Final = ("jsonpath", "custom-columns")
+TEMPLATES: Final = ("jsonpath", "jsonpath-as-json", "go-template", "custom-columns")
+# Of these names, the template is in a file: `jsonpath-file=names.txt`.
+TEMPLATE_FILES: Final = {f"{kind}-file": kind for kind in TEMPLATES if kind != "jsonpath-as-json"}
 
 
 def format_of(name: str) -> Format:

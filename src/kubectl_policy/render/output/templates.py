@@ -1,4 +1,4 @@
-"""`-o jsonpath=` and `-o custom-columns=`: what a user wants to see of a document, in kubectl's dialect.
+"""`-o jsonpath=`, `jsonpath-as-json=` and `custom-columns=`: parts of a document by paths, in kubectl's dialect.
 
 Paths are evaluated by a library that follows RFC 9535; what is kubectl's own is read here: templates with `{range}`,
 text and escaped dots.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.columns import NONE, aligned
-from kubectl_policy.render.output.escape import escape_controls
+from kubectl_policy.render.output.escape import escape_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from jsonpath import CompoundJSONPath, JSONPath
 
     from kubectl_policy.model import Json
+    from kubectl_policy.render.output.go_templates import GoTemplate
     from kubectl_policy.render.output.text import View
 
     Path: TypeAlias = JSONPath | CompoundJSONPath
@@ -60,10 +62,14 @@ class _Range(Struct, frozen=True):
 
 
 class Template:
-    """A template of `-o jsonpath=`, as kubectl has them; one without braces is a path."""
+    """A template of `-o jsonpath=`, as kubectl has them; one without braces is a path.
 
-    def __init__(self, text: str) -> None:
+    Of `-o jsonpath-as-json=`, all that it shows is a JSON array for each path, and for each text.
+    """
+
+    def __init__(self, text: str, *, as_json: bool = False) -> None:
         """Read it. Raises `UsageError` for one that cannot be understood."""
+        self._write = _array if as_json else _plain
         pieces = list(_pieces(text if "{" in text else f"{{{text}}}"))
         self._parts, rest = _parts(pieces, inside=False)
         if rest:
@@ -72,7 +78,7 @@ class Template:
     def shown(self, document: Json, view: View) -> str:
         """Evaluate the template, without a line break at the end, as kubectl prints it."""
         del view
-        return "".join(_evaluated(self._parts, document))
+        return "".join(_evaluated(self._parts, document, self._write))
 
     def lacking(self, document: Json, shown: str) -> list[str]:
         """List the fields that a document lacks, whatever else of it is shown."""
@@ -120,15 +126,28 @@ def _parts(
     return tuple(parts), ()
 
 
-def _evaluated(parts: Iterable[_Literal | _Values | _Range], document: Json) -> Iterator[str]:
+def _evaluated(
+    parts: Iterable[_Literal | _Values | _Range], document: Json, write: Callable[[_Literal | Sequence[object]], str]
+) -> Iterator[str]:
     for part in parts:
         if isinstance(part, _Literal):
-            yield part.text
+            yield write(part)
         elif isinstance(part, _Values):
-            yield " ".join(map(_shown, part.path.findall(document)))
+            yield write(part.path.findall(document))
         else:
             for value in part.path.findall(document):
-                yield from _evaluated(part.inner, cast("Json", value))
+                yield from _evaluated(part.inner, cast("Json", value), write)
+
+
+def _plain(part: _Literal | Sequence[object]) -> str:
+    return part.text if isinstance(part, _Literal) else " ".join(map(_shown, part))
+
+
+def _array(part: _Literal | Sequence[object]) -> str:
+    if isinstance(part, _Literal) and not part.text:
+        return ""
+    values = [part.text] if isinstance(part, _Literal) else list(part)
+    return f"{json.dumps(values, indent=4)}\n"
 
 
 def _lacking(parts: Iterable[_Literal | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
@@ -176,7 +195,7 @@ def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, th
 def _shown(value: object) -> str:
     """Return text with control characters made visible; anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return "\n".join("\t".join(map(escape_controls, line.split("\t"))) for line in text.split("\n"))
+    return escape_lines(text)
 
 
 class _PathStep(Struct, frozen=True):
@@ -268,7 +287,15 @@ def _rows(document: Json) -> list[Json]:
     return [row for item in items for row in _rows(item)] if isinstance(items, list) else [document]
 
 
-TEMPLATES: Final[Mapping[str, Callable[[str], Template | CustomColumns]]] = {
+def _go_template(text: str) -> GoTemplate:
+    from kubectl_policy.render.output.go_templates import GoTemplate  # noqa: PLC0415 (no other format needs it)
+
+    return GoTemplate(text)
+
+
+TEMPLATES: Final[Mapping[str, Callable[[str], Template | CustomColumns | GoTemplate]]] = {
     "jsonpath": Template,
+    "jsonpath-as-json": partial(Template, as_json=True),
     "custom-columns": CustomColumns,
+    "go-template": _go_template,
 }
