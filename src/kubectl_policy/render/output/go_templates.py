@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import gotpl
 
@@ -26,13 +26,16 @@ _HINT: Final = "for example: get routes -o go-template='{{range .items}}{{.objec
 _MAX_DEPTH: Final = 100
 
 
-def _exists(value: object, *keys: object) -> bool:
+def _exists(value: Json, *keys: object) -> bool:
     """Whether a value has a field or an item at the end of some keys."""
     for key in keys:
-        is_index = isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value)
-        if not (is_index or (isinstance(value, dict) and key in value)):
-            return False
-        value = cast("Any", value)[key]
+        match value, key:
+            case dict(), str() if key in value:
+                value = value[key]
+            case list(), int() if 0 <= key < len(value):
+                value = value[key]
+            case _:
+                return False
     return True
 
 
@@ -63,11 +66,15 @@ def _equals(first: object, *others: object) -> bool:
     return False
 
 
+def _differs(first: object, second: object) -> bool:
+    return not _equals(first, second)
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = {
     "exists": _exists,
     "base64decode": _decoded,
     "eq": _equals,
-    "ne": lambda first, second: not _equals(first, second),
+    "ne": _differs,
 }
 
 
