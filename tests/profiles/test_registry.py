@@ -335,7 +335,7 @@ class TestGateways:
         known = Registry(index(), settings={"nginxGatewayFabric.controllerName": "example.com/mine"})
         assert known.gateway_profile("example.com/mine").ignores_invalid
         assert known.gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
-        known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
+        known = Registry(index(), settings={"envoyGateway.controllerName": "example.com/mine"})
         assert known.gateway_profile(self.BUILT_IN).ignores_invalid
 
     def test_the_users_file_comes_before_the_built_in_one(self) -> None:
@@ -349,7 +349,7 @@ class TestGateways:
         assert Registry(index(), [own]).gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
         assert Registry(index(), [replace(own, gateways=None)]).gateway_profile(self.BUILT_IN).ignores_invalid
 
-    @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.envoyproxy.io/gatewayclass-controller"])
+    @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.k8s.aws/alb"])
     def test_files_of_other_implementations_are_not_read(
         self, monkeypatch: pytest.MonkeyPatch, controller: str
     ) -> None:

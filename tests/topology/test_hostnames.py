@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from kubectl_policy.model import Json, NodeRef, Resource
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
+from kubectl_policy.topology.gateway import gateways
 from kubectl_policy.topology.gateway.hostnames import covers, have_common_hostname, intersection, may_cover
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 from tests.fakes import Controllers
@@ -230,7 +229,7 @@ def test_hostnames_are_looked_up(implementation: Implementation, monkeypatch: py
         compared.append(name)
         return covers(pattern, name)
 
-    monkeypatch.setattr(sys.modules[attached_hostnames.__module__], "covers", counting)
+    monkeypatch.setattr(gateways, "covers", counting)
     domains = [f"{n}.example.com" for n in range(40)]
     listeners = [listener(f"l{n}", hostname=f"*.{domain}") for n, domain in enumerate(domains)]
     routes = [route(f"r{n}", hostnames=[f"a.{domain}", f"*.b.{domain}"]) for n, domain in enumerate(domains)]

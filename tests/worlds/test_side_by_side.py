@@ -435,7 +435,7 @@ def test_listeners_are_isolated_as_the_controller_of_each_has_it() -> None:
     found = {
         owner: attached_hostnames(topology, build.node("Gateway", short(owner), "wide"), route.ref) for owner in CLASSES
     }
-    assert found == {ENVOY: (), KGATEWAY: (), NGINX: ("a.b.example.com",)}
+    assert found == {ENVOY: ("a.b.example.com",), KGATEWAY: (), NGINX: ("a.b.example.com",)}
 
 
 def test_a_gateway_that_is_not_valid_is_passed_over_by_whoever_does_so() -> None:

@@ -12,7 +12,6 @@ from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.attached_hostnames import has_closer_listener
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
@@ -110,7 +109,7 @@ class Competition:
                 if hostname is None:
                     continue
                 hostname = comparable(hostname)
-                if hostname not in known and has_closer_listener(self._topology, listener, hostname):
+                if hostname not in known and self._topology.gateways.has_closer_listener(listener, hostname):
                     self.isolated.append(IsolatedHostname(route, listener.node, hostname))
                 elif _add(known, hostname, route):
                     self._intakes.setdefault(route.ref, []).append(Intake(listener.node, hostname))

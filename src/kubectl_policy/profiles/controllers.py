@@ -21,6 +21,9 @@ EnforcedBy: TypeAlias = Literal["paths", "merges"]
 Affects: TypeAlias = Literal["below", "targets"]
 NarrowedBy: TypeAlias = Literal["policies", "targets"]
 InvalidParents: TypeAlias = Literal["served", "passedOver"]
+Conflicting: TypeAlias = Literal["all", "valid"]
+SharedPorts: TypeAlias = Literal["none", "first"]
+ClaimedHostnames: TypeAlias = Literal["attached", "refused"]
 # The reasons for which a route is not attached, as `RouteConditionReason` names them.
 RouteRefusal: TypeAlias = Literal["NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname"]
 Event: TypeAlias = Literal[
@@ -171,6 +174,18 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """`passedOver`: a Gateway that is not accepted serves no requests, and does not exist for routes that name no
     listener of it, nor for policies on these routes; a listener with unresolved references accepts no routes. `served`:
     invalid Gateways and listeners are only reported.
+    """
+    conflicting: Conflicting = "all"
+    """The listeners that can conflict with others: `all`, or only those that are `valid` by themselves, with allowed
+    kinds and certificates that can be used.
+    """
+    shared_ports: SharedPorts = "none"
+    """The winner of several TCP listeners, or of several UDP listeners, of one object on one port: `none`, or the
+    `first`.
+    """
+    claimed_hostnames: ClaimedHostnames = "attached"
+    """The treatment of a route at a listener if every hostname of the route there is the hostname of another listener
+    on the port: `attached`, or `refused` as `NoMatchingListenerHostname`.
     """
     refusals: tuple[RouteRefusal, ...] = ()
     """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,

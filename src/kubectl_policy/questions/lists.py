@@ -25,7 +25,7 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.topology.attached_hostnames import attached_hostnames, has_closer_listener
+from kubectl_policy.topology.attached_hostnames import attached_hostnames
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> b
     return any(
         _serves(name, hostname)
         for listener in listeners
-        if not has_closer_listener(topology, listener, hostname)
+        if not topology.gateways.has_closer_listener(listener, hostname)
         for name in attached_hostnames(topology, listener.node, route.ref)
     )
 

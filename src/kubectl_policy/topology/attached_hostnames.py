@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
-from kubectl_policy.topology.gateway.gateways import ISOLATION
-from kubectl_policy.topology.gateway.hostnames import covering_names, covers, intersection, may_cover
+from kubectl_policy.topology.gateway.hostnames import intersection, may_cover
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path
 
@@ -49,23 +47,9 @@ def attached_hostnames(
         hostnames = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
         for hostname in hostnames or ("",):
             name = intersection(hostname, at.hostname)
-            if name is not None and not has_closer_listener(topology, at, name):
+            if name is not None and not topology.gateways.has_closer_listener(at, name):
                 names.add(name or "*")
     return tuple(sorted(names))
-
-
-def has_closer_listener(topology: Topology, listener: Listener, name: str) -> bool:
-    """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
-    on_port = topology.gateways.hostnames_on_port_of(listener)
-    if not on_port:
-        return False
-    if topology.gateways.supports(listener.gateway, ISOLATION):
-        closer = [
-            hostname for wider in covering_names(name) for hostname in on_port.get(wider, ()) if covers(hostname, name)
-        ]
-    else:
-        closer = [hostname for hostname in on_port.get(name.lower(), ()) if hostname == name.lower()]
-    return any(hostname != listener.hostname and covers(listener.hostname, hostname) for hostname in closer)
 
 
 def why_too_wide(topology: Topology, path: Path) -> str:

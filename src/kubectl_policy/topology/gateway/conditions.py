@@ -19,6 +19,7 @@ from kubectl_policy.topology.gateway.certificates import (
     certificate_problem,
     certificate_refs,
 )
+from kubectl_policy.topology.gateway.contradictions import contradictions
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, Conflict, Listener, listener_label
 from kubectl_policy.topology.references import NOT_PERMITTED, refer
@@ -141,6 +142,14 @@ def why_invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Proble
         if condition.type != "Conflicted" and condition.status == "False":
             return Problem(message=f"{listener_label(node)} is not valid: {condition.message}", reason=INVALID_LISTENER)
     return None
+
+
+def is_valid_alone(gateways: Gateways, listener: Listener) -> bool:
+    """Whether a listener is valid, or may be, whatever other listeners share its port."""
+    if any(contradictions(listener)):
+        return False
+    conditions = (_listener_accepted(gateways, listener, None), _listener_resolved(gateways, listener))
+    return all(condition.status != "False" for condition in conditions)
 
 
 def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:

@@ -21,7 +21,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.unknown import Port, is_unfilled
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import comparable
+from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, covers
 from kubectl_policy.topology.gateway.listeners import (
     ROUTES_BY_PROTOCOL,
     Conflict,
@@ -185,6 +185,22 @@ class Gateways:
             if len(several) > 1
         }
 
+    def has_closer_listener(self, listener: Listener, name: str) -> bool:
+        """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
+        on_port = self.hostnames_on_port_of(listener)
+        if not on_port:
+            return False
+        if self.supports(listener.gateway, ISOLATION):
+            closer = [
+                hostname
+                for wider in covering_names(name)
+                for hostname in on_port.get(wider, ())
+                if covers(hostname, name)
+            ]
+        else:
+            closer = [hostname for hostname in on_port.get(name.lower(), ()) if hostname == name.lower()]
+        return any(hostname != listener.hostname and covers(listener.hostname, hostname) for hostname in closer)
+
     @cached_method
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
         gateway = self.gateway_of(obj)
@@ -194,8 +210,21 @@ class Gateways:
     @cached_method
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
         """Return the conflicted listeners on a Gateway, its own and those of the ListenerSets that it admits."""
-        owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
-        return conflicts_among(owners, mixed_modes=self.supports(gateway, MIXED_MODES))
+        owners: list[Sequence[Listener]] = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
+        mixed_modes, profile = self.supports(gateway, MIXED_MODES), self.profile_of(gateway)
+        first_wins = profile.shared_ports == "first"
+        conflicts = conflicts_among(owners, mixed_modes=mixed_modes, first_wins=first_wins)
+        if not conflicts or profile.conflicting == "all":
+            return conflicts
+        # Only where there is a conflict otherwise, since certificates are looked up for this.
+        from kubectl_policy.topology.gateway.conditions import is_valid_alone  # noqa: PLC0415 (few controllers do)
+
+        ports = {listener.port for listeners in owners for listener in listeners if listener.node in conflicts}
+        valid = [
+            [listener for listener in listeners if listener.port in ports and is_valid_alone(self, listener)]
+            for listeners in owners
+        ]
+        return conflicts_among(valid, mixed_modes=mixed_modes, first_wins=first_wins)
 
     def conflict(self, listener: Listener) -> Conflict | None:
         """Return the conflict of a listener; None if it has none."""

@@ -12,8 +12,8 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS, ROUTE_PARENTS, ROUTES_WITH_HOSTNAMES, TCP_ROUTE
 from kubectl_policy.model.refs import shown_namespace
-from kubectl_policy.model.unknown import Port, is_unknown, may_be_port, may_be_section
-from kubectl_policy.topology.gateway.hostnames import have_common_hostname
+from kubectl_policy.model.unknown import Port, is_unknown, is_unknown_hostname, may_be_port, may_be_section
+from kubectl_policy.topology.gateway.hostnames import have_common_hostname, intersection
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener, admits_namespace, listener_label
 from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
 
@@ -177,6 +177,10 @@ class _Handshake(Struct, frozen=True):
         common = self._common_hostname(listener)
         if common is False:
             return Problem(message=self._mismatch_phrase(listener), reason="NoMatchingListenerHostname")
+        claimed = self._claimed_names(listener)
+        if claimed:
+            message = f"other listeners on the port of {listener} have its hostname{'s' * (len(claimed) > 1)}"
+            return Problem(message=f"{message} {', '.join(claimed)}", reason="NoMatchingListenerHostname")
         if not terms.doubt and common is None:
             message = f"whether {self._mismatch_phrase(listener)} cannot be known yet: a name contains a placeholder"
             return unfilled_problem(message)
@@ -192,6 +196,17 @@ class _Handshake(Struct, frozen=True):
             return True
         verdicts = {have_common_hostname(hostname, listener.hostname) for hostname in hostnames}
         return True if True in verdicts else None if None in verdicts else False
+
+    def _claimed_names(self, listener: Listener) -> Sequence[str]:
+        """Return the names that the route and a listener have in common, if other listeners claim all of them."""
+        gateways, hostnames = self.gateways, self._hostnames
+        if gateways.profile_of(listener.gateway).claimed_hostnames == "attached" or not hostnames:
+            return ()
+        if self.route.group_kind not in ROUTES_WITH_HOSTNAMES or any(map(is_unknown_hostname, hostnames)):
+            return ()
+        names = [intersection(hostname, listener.hostname) for hostname in hostnames]
+        common = sorted({name for name in names if name is not None})
+        return common if all(gateways.has_closer_listener(listener, name) for name in common) else ()
 
     def _mismatch_phrase(self, listener: Listener) -> str:
         hostnames = self._hostnames

@@ -153,12 +153,15 @@ class Conflict(Struct, frozen=True):
     rival: NodeRef
 
 
-def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) -> dict[NodeRef, Conflict]:
+def conflicts_among(
+    owners: Iterable[Sequence[Listener]], *, mixed_modes: bool, first_wins: bool = False
+) -> dict[NodeRef, Conflict]:
     """Return the conflicted listeners of a Gateway, then of the ListenerSets that it admits, by precedence.
 
     Among the listeners of one object none wins: "The implementation MUST NOT pick one conflicting Listener as the
     winner. ALL indistinct Listeners must not be accepted" (GatewaySpec.Listeners). Between objects the one that
     precedes wins (GEP-1713), so a listener that loses there is out before those of its own object are compared.
+    With `first_wins`, the first of several TCP or UDP listeners of one object on one port wins.
     """
     conflicts: dict[NodeRef, Conflict] = {}
     established = _Established(mixed_modes=mixed_modes)
@@ -167,6 +170,8 @@ def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) 
             listener for listener in listeners if listener.protocol in ROUTES_BY_PROTOCOL and listener.port is not None
         ]
         lost = established.rivals_of(served)
+        if first_wins:
+            lost |= _behind_first([listener for listener in served if listener.node not in lost])
         remaining = [listener for listener in served if listener.node not in lost]
         siblings = _Established(mixed_modes=mixed_modes)
         siblings.add(remaining)
@@ -176,6 +181,18 @@ def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) 
         established.add(
             remaining if position == 0 else [listener for listener in remaining if listener.node not in indistinct]
         )
+    return conflicts
+
+
+def _behind_first(listeners: Iterable[Listener]) -> dict[NodeRef, Conflict]:
+    """Return the conflicts of TCP and UDP listeners with the first one of their protocol on the port."""
+    firsts: dict[tuple[str, Port | None], NodeRef] = {}
+    conflicts: dict[NodeRef, Conflict] = {}
+    for listener in listeners:
+        if listener.protocol in {"TCP", "UDP"}:
+            first = firsts.setdefault((listener.protocol, listener.port), listener.node)
+            if first != listener.node:
+                conflicts[listener.node] = Conflict(reason=_PROTOCOL, rival=first)
     return conflicts
 
 
