@@ -68,14 +68,64 @@ def test_routes_that_do_not_match_the_same(other: str) -> None:
     assert check(rule_unreachable, ONE, other) == []
 
 
-def test_routes_of_the_mesh_and_hostnames_that_are_ignored() -> None:
-    service = document("Service", "cart", "{ports: [{port: 80}]}", version="v1")
-    mesh = [route(name, CART, parent="kind: Service, group: '', name: cart") for name in ("a", "b")]
-    assert check(match_duplicate, service, *mesh) == []
+def test_hostnames_that_are_ignored() -> None:
     only = gateway(listener("http", "*.example.com"))
     hosts = "example.net, shop.example.com, Shop.example.com"
     findings = check(match_duplicate, only, *[route(name, CART, hosts=hosts) for name in ("a", "b")])
     assert [finding.message.partition(", for ")[2].partition(" at ")[0] for finding in findings] == ["shop.example.com"]
+
+
+PORTS: Final = document("Service", "cart", "{ports: [{name: web, port: 80}, {name: admin, port: 81}]}", version="v1")
+
+
+def at_service(name: str, more: str = "", *, home: str = "shop", hosts: str = "", created: str = OLD) -> str:
+    """A route with the rule for the cart at Service shop/cart, in a namespace of its own."""
+    parent = f"kind: Service, group: '', name: cart, namespace: shop{more}"
+    written = route(name, CART, parent=parent, hosts=hosts, creationTimestamp=created)
+    return written.replace(f"name: {name}, namespace: shop", f"name: {name}, namespace: {home}")
+
+
+@pytest.mark.parametrize(
+    ("newer", "where"),
+    [
+        (at_service("b", created=NEW), "at Service shop/cart; that route is older, so that it gets these requests"),
+        (at_service("b", ", port: 80", created=NEW), "at port web of Service shop/cart; that route is older"),
+        (at_service("b", ", sectionName: admin", created=NEW), "at port admin of Service shop/cart; that route is"),
+        (at_service("b"), "at Service shop/cart; that route is as old, and comes first by name"),
+        (at_service("b", hosts="cart.example.com"), ""),
+        (at_service("b", home="tea"), ""),
+    ],
+)
+def test_routes_at_one_service(newer: str, where: str) -> None:
+    """A route of another namespace than the Service takes the requests of its own namespace alone."""
+    messages = [finding.message for finding in check(match_duplicate, PORTS, at_service("a"), newer)]
+    assert [message.partition("PathPrefix /cart, ")[2][: len(where)] for message in messages] == [where] * bool(where)
+
+
+def test_routes_for_the_requests_of_one_namespace() -> None:
+    hosts = "cart.example.com"
+    both = at_service("a", home="tea", hosts=hosts), at_service("b", home="tea", hosts=hosts)
+    (finding,) = check(match_duplicate, PORTS, *both)
+    assert "for cart.example.com at Service shop/cart for requests from namespace tea; that" in finding.message
+
+
+def test_routes_at_a_service_that_was_not_read() -> None:
+    both = at_service("a"), at_service("b", created=NEW), at_service("c", home="tea", created=NEW)
+    (finding,) = check(match_duplicate, *both, complete=False)
+    assert (str(finding.subject), finding.certain) == ("HTTPRoute shop/b", False)
+    assert finding.message.endswith(
+        "and both routes may be attached to one Service; that route is older, so that it gets these requests"
+    )
+
+
+def test_a_route_is_not_compared_with_itself() -> None:
+    """Neither where two of its parentRefs may mean one listener, nor with a template that may be the same route."""
+    twice = route("one", CART, parent="name: public, sectionName: http}, {name: public, sectionName: '${LISTENER}'")
+    assert check(match_duplicate, gateway(), twice, complete=False) == []
+    (finding,) = check(match_duplicate, ONE, route("'${NAME}'", CART), complete=False)
+    assert (finding.certain, finding.message.rpartition(", ")[2]) == (False, "unless the two are one route")
+    (finding,) = check(match_duplicate, ONE, route("'two-${NAME}'", CART), complete=False)
+    assert finding.certain
 
 
 def test_which_route_was_created_first_need_not_be_known() -> None:
@@ -124,16 +174,27 @@ def test_a_rule_may_lose_a_part_of_its_requests() -> None:
         # Of `/b` and `/b/`, which are the same, the longer one may come first.
         (
             "rule[0] of HTTPRoute shop/a matches the same, GET PathPrefix /b, for shop.example.com at "
-            "listener http of Gateway shop/public; only the route that was created first gets these requests"
+            "listener http of Gateway shop/public; that route is older, but its path lacks the slash at the end, "
+            "which may count for less"
         ),
     ]
 
 
 def test_a_hostname_that_a_route_does_not_name_may_count_for_less() -> None:
+    """So the older one comes first if it names the hostname itself."""
     only = gateway(listener("http", "shop.example.com"))
     others = route("a", CART, creationTimestamp=OLD), route("b", CART, hosts="", creationTimestamp=NEW)
     (finding,) = check(match_duplicate, only, *others)
-    assert finding.message.endswith("only the route that was created first gets these requests")
+    assert finding.message.endswith("that route is older, so that no request reaches this rule")
+    others = route("a", CART, hosts="", creationTimestamp=OLD), route("b", CART, creationTimestamp=NEW)
+    (finding,) = check(match_duplicate, only, *others)
+    assert finding.message.endswith(
+        "that route is older, but has the hostname from its listener alone, which may count for less"
+    )
+    analysis = analyze(snapshot_of("".join([only, *others])))
+    world = LintWorld(analysis, LintSettings(), lambda resource: resource.ref.name != "b")
+    (finding,) = match_duplicate.check(world)
+    assert (str(finding.subject), "; this route is older, but has" in finding.message) == ("HTTPRoute shop/a", True)
 
 
 def test_routes_of_grpc_are_compared_as_well() -> None:
@@ -316,6 +377,8 @@ def test_rules_to_which_no_other_route_delegates() -> None:
     )
     assert [finding.certain for finding in check(rule_unreachable, DELEGATING, complete=False)] == [False]
     assert check(match_duplicate, DELEGATING) == []
+    naming = DELEGATING.replace("spec: {rules:", "spec: {parentRefs: [{kind: HTTPRoute, name: parent}], rules:")
+    assert check(match_duplicate, naming) == []
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
-"""Competition of HTTPRoutes and GRPCRoutes for requests at listeners: matches that others deprive of requests."""
+"""Competition of HTTPRoutes and GRPCRoutes for requests at listeners and Services: matches that lose to others."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from kubectl_policy.lint.route_matches import Conditions, RouteMatch, matches_of
 from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS
+from kubectl_policy.model.unknown import is_unknown, may_be
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import hostnames_of, parent_refs
@@ -24,16 +25,21 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding
 
 _COMPETING: Final = (HTTP_ROUTE, GRPC_ROUTE)
-# A listener, or what is named as one where that is not known: a section of a parent, and a port.
-_At: TypeAlias = "tuple[NodeRef, Port | None]"
+# What a parentRef names where it is not known whether it accepts the route: a section of a parent, a port, and clients.
+_At: TypeAlias = "tuple[NodeRef, Port | None, str]"
 _Routes: TypeAlias = "dict[str, list[Resource]]"
+# Why it is not known which of two routes comes first: the age of one is unknown; the older one has the hostname from
+# its listener alone; the older one's path lacks the slash at the end; the two may be one route.
+OrderDoubt: TypeAlias = Literal["", "age", "hostname", "slash", "identity"]
 
 
 class Intake(Struct, frozen=True, gc=False):
-    """A listener, or the section that a route names as one, and a hostname ("" for all), for which requests come in."""
+    """A listener or Service, or the section that a route names as one, and a hostname ("" for all), for requests."""
 
     listener: NodeRef
     hostname: str
+    clients: str = ""
+    """The namespace whose requests alone come in, for routes in another namespace than their Service; "" for all."""
 
 
 class LostMatch(Struct, frozen=True, gc=False):
@@ -43,10 +49,15 @@ class LostMatch(Struct, frozen=True, gc=False):
     winner: RouteMatch
     intake: Intake | None
     """The listener and hostname at which they meet; None within one route."""
-    in_order: bool
-    """Whether it is known which of both routes comes first."""
+    doubt: OrderDoubt
+    """Why it is not known which of the two comes first; "" if it is known."""
     certain: bool
     """Whether it is known that both routes are there."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it is known which of the two comes first."""
+        return not self.doubt
 
 
 class IsolatedHostname(Struct, frozen=True, gc=False):
@@ -70,6 +81,7 @@ class Competition:
         self.isolated: list[IsolatedHostname] = []
         """The hostnames that a more specific listener takes from a route."""
         self._intakes: dict[ObjectRef, list[Intake]] = {}
+        self._routes_at_services: dict[tuple[NodeRef, str], _Routes] = {}
         self._possible_routes: dict[_At, _Routes] = {}
         self._elsewhere: set[ObjectRef] = set()
         for route in self.routes:
@@ -102,6 +114,8 @@ class Competition:
                     _add(self._possible_routes.setdefault(self._named_parent(binding), {}), comparable(hostname), route)
         elif listener is None or binding.is_delegated:
             self._elsewhere.add(route.ref)
+            if binding.parent.group_kind in PORT_HOLDERS:
+                self._assign_to_service(route, binding, names)
         else:
             known = self.routes_at.setdefault(listener.node, {})
             for name in names:
@@ -114,13 +128,24 @@ class Competition:
                 elif _add(known, hostname, route):
                     self._intakes.setdefault(route.ref, []).append(Intake(listener.node, hostname))
 
+    def _assign_to_service(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+        """Assign a route to the ports of its parent Service.
+
+        Whether implementations heed hostnames there is open: routes with different ones are not compared.
+        """
+        ports = [NodeRef(binding.parent, port) for port in self._topology.sections(binding.parent)]
+        for node in [binding.listener] if binding.listener else ports or [NodeRef(binding.parent)]:
+            routes = self._routes_at_services.setdefault((node, _clients(binding)), {})
+            for name in names:
+                _add(routes, comparable(name), route)
+
     def _named_parent(self, binding: Binding) -> _At:
         """Return the section and port that a binding names, which may or may not accept the route."""
         if binding.listener:
-            return binding.listener, None
+            return binding.listener, None, ""
         refs = parent_refs(self._index, binding.route)
         ref = next(parent for parent in refs if parent.position == binding.parent_index)
-        return NodeRef(ref.object, ref.section), ref.port
+        return NodeRef(ref.object, ref.section), ref.port, _clients(binding)
 
     @cached_property
     def losses(self) -> Sequence[LostMatch]:
@@ -132,10 +157,16 @@ class Competition:
         for node, by_hostname in self.routes_at.items():
             for hostname, routes in by_hostname.items():
                 lost += self._lost(Intake(node, hostname), routes, frozenset())
-        for (node, _), by_hostname in self._possible_routes.items():
+        for (node, clients), by_hostname in self._routes_at_services.items():
+            for hostname, routes in by_hostname.items():
+                lost += self._lost(Intake(node, hostname, clients), routes, frozenset())
+        for (node, _, clients), by_hostname in self._possible_routes.items():
             for hostname, routes in by_hostname.items():
                 known = self.routes_at.get(node, {}).get(hostname, ())
-                lost += self._lost(Intake(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
+                doubtful = frozenset(route.ref for route in routes).difference(route.ref for route in known)
+                # A route may name a listener twice, and be attached for certain by one of its parentRefs alone.
+                every = (*known, *(route for route in routes if route.ref in doubtful))
+                lost += self._lost(Intake(node, hostname, clients), every, doubtful)
         return lost
 
     @cached_property
@@ -155,7 +186,8 @@ class Competition:
             for match in matches:
                 winner = first[match.conditions]
                 if winner is not match:
-                    yield LostMatch(match, winner, None, in_order=_as_long(match, winner), certain=True)
+                    doubt: OrderDoubt = "" if _written_path(match) == _written_path(winner) else "slash"
+                    yield LostMatch(match, winner, None, doubt, certain=True)
 
     def _lost(
         self, intake: Intake, routes: Sequence[Resource], doubtful: AbstractSet[ObjectRef]
@@ -173,8 +205,7 @@ class Competition:
                 certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
                 # With doubtful routes come the certain ones at the same intake, whose losses are known already.
                 if not (certain and doubtful):
-                    in_order = self._is_known_order(winner, match, intake.hostname)
-                    yield LostMatch(match, winner, intake, in_order=in_order, certain=certain)
+                    yield LostMatch(match, winner, intake, self._doubt(winner, match, intake.hostname), certain)
 
     @cached_property
     def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
@@ -198,18 +229,20 @@ class Competition:
             for match in rule_matches
         )
 
-    def _is_known_order(self, winner: RouteMatch, match: RouteMatch, hostname: str) -> bool:
-        """Whether the age of the routes is known to decide between two equal matches.
+    def _doubt(self, winner: RouteMatch, match: RouteMatch, hostname: str) -> OrderDoubt:
+        """Return the reason why the older of two routes with equal matches may not come first; "" if it does.
 
-        A hostname that comes from the listener alone may count for less.
+        A hostname that comes from the listener alone, and a path without the slash at its end, may count for less.
         """
-        winning, losing = (hostnames_of(self._index, rival.route.ref) for rival in (winner, match))
-        return (
-            winner.route.created is not None
-            and match.route.created is not None
-            and (hostname in map(comparable, winning)) == (hostname in map(comparable, losing))
-            and _as_long(winner, match)
-        )
+        refs = winner.route.ref, match.route.ref
+        if any(is_unknown(ref.name) or is_unknown(ref.namespace) for ref in refs) and may_be(*refs):
+            return "identity"
+        if winner.route.created is None or match.route.created is None:
+            return "age"
+        winning, losing = (map(comparable, hostnames_of(self._index, ref)) for ref in refs)
+        if hostname in losing and hostname not in winning:
+            return "hostname"
+        return "slash" if len(_written_path(winner)) < len(_written_path(match)) else ""
 
 
 def hostname_field(route: Resource, hostname: str) -> str:
@@ -229,6 +262,15 @@ def _add(known: _Routes, hostname: str, route: Resource) -> bool:
     return is_new
 
 
-def _as_long(match: RouteMatch, rival: RouteMatch) -> bool:
-    """Whether the paths of equal matches are written in the same length, which may decide their order."""
-    return text_at(match.written, "path.value", "/") == text_at(rival.written, "path.value", "/")
+def _written_path(match: RouteMatch) -> str:
+    return text_at(match.written, "path.value", "/")
+
+
+def _clients(binding: Binding) -> str:
+    """Return the namespace whose requests alone a route takes at its parent Service; "" for those of all.
+
+    "ParentRefs from a Route to a Service in a different namespace are "consumer" routes, and these routing rules are
+    only applied to outbound connections originating from the same namespace as the Route" (ParentReference.Namespace).
+    """
+    is_consumer = binding.parent.group_kind in PORT_HOLDERS and binding.parent.namespace != binding.route.namespace
+    return binding.route.namespace if is_consumer else ""

@@ -10,7 +10,7 @@ from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.route_matches import PREFIX, REGULAR_EXPRESSION, RouteMatch
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.kind_roles import HTTP_ROUTE, ROUTES
+from kubectl_policy.model.kind_roles import HTTP_ROUTE, PORT_HOLDERS, ROUTES
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
@@ -107,21 +107,22 @@ def _is_isolated(world: LintWorld, isolated: IsolatedHostname) -> bool:
 
 @lint_rule("GWP7002", "warning")
 def match_duplicate(world: LintWorld) -> Iterator[Finding]:
-    """Two routes on one listener match the same requests, and only one of them gets these requests.
+    """Two routes on one listener or Service match the same requests, and only one of them gets these requests.
 
     Hostname, path, method, headers and query parameters are the same. The older route wins, then the first by namespace
     and name. Without `metadata.creationTimestamp` the winner is unknown, and it changes when routes are recreated.
-    Merge the rules, or make one of them more specific.
+    Merge the rules, or make one of them more specific. Routes whose parent is a Service are compared if they are in the
+    namespace of the Service, or all in one other namespace, whose requests alone they take.
 
-    Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#3767 and #4303;
-    istio IST0131; RouteRulesOverlap of Envoy Gateway.
+    Source: HTTPRouteRule.Matches and ParentReference.Namespace (Gateway API, apis/v1); kubernetes-sigs/gateway-api#3767
+    and #4303; istio IST0131; RouteRulesOverlap of Envoy Gateway.
     """
     unreachable = _lost_with_several_matches(world)
-    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[LostMatch]] = {}
+    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, str], list[LostMatch]] = {}
     for loss in world.competition.losses:
         match, winner = loss.match, loss.winner
         if loss.intake and (match.route.ref, match.rule) not in unreachable:
-            pair = (match.route.ref, match.rule, winner.route.ref, loss.certain, loss.in_order)
+            pair = (match.route.ref, match.rule, winner.route.ref, loss.certain, loss.doubt)
             pairs.setdefault(pair, []).append(loss)
     for losses in pairs.values():
         yield _shared(world, losses)
@@ -130,35 +131,57 @@ def match_duplicate(world: LintWorld) -> Iterator[Finding]:
 def _shared(world: LintWorld, losses: Sequence[LostMatch]) -> Finding:
     loss = losses[0]
     match, rival = loss.match, loss.winner
-    decided = loss.certain and loss.in_order
     # Which of both is to be changed is not known; of one that is there only for others, nothing is said.
-    if not decided and not world.in_scope(match.route):
+    if not (loss.certain and loss.in_order) and not world.in_scope(match.route):
         match, rival = rival, match
     shared = some(dict.fromkeys(shared_loss.match.conditions for shared_loss in losses))
     message = f"{_rule_words(world, rival)} matches the same, {shared}"
+    intakes = [shared_loss.intake for shared_loss in losses if shared_loss.intake]
+    if loss.doubt == "identity":
+        return world.unknown(match.route, match.field, f"{message}, unless the two are one route")
     if not loss.certain:
-        return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
-    where = _where([shared_loss.intake for shared_loss in losses if shared_loss.intake])
-    if not loss.in_order:
-        which = "only the route that was created first gets these requests"
-    else:
-        age = "older" if rival.route.created != match.route.created else "as old, and comes first by name"
-        is_lost = (match.route.ref, match.rule) in world.competition.lost_rules
-        which = (
-            f"that route is {age}, so that {'no request reaches this rule' if is_lost else 'it gets these requests'}"
-        )
+        parent = "Service" if _is_service(intakes[0]) else "listener"
+        order = "" if loss.doubt == "age" else f"; {_order_words(world, loss, rival)}"
+        message = f"{message}, and both routes may be attached to one {parent}{order}"
+        return world.unknown(match.route, match.field, message)
     return Finding(
         subject=match.route.ref,
         field=match.field,
-        message=f"{message}, {where}; {which}",
+        message=f"{message}, {_where(world, intakes)}; {_order_words(world, loss, rival)}",
         related=(world.related(rival.route.ref, "matches the same", rival.field),),
     )
 
 
-def _where(intakes: Sequence[Intake]) -> str:
-    hostnames = sorted({intake.hostname or "every host" for intake in intakes})
-    listeners = dict.fromkeys(listener_label(intake.listener) for intake in intakes)
-    return f"for {some(hostnames)} at {some(listeners)}"
+def _order_words(world: LintWorld, loss: LostMatch, rival: RouteMatch) -> str:
+    """Say which of two routes gets the requests, where `rival` is the one that was named before."""
+    if loss.doubt == "age":
+        return "only the route that was created first gets these requests"
+    which = "that" if rival is loss.winner else "this"
+    age = "older" if loss.winner.route.created != loss.match.route.created else "as old, and comes first by name"
+    if loss.doubt == "hostname":
+        return f"{which} route is {age}, but has the hostname from its listener alone, which may count for less"
+    if loss.doubt == "slash":
+        return f"{which} route is {age}, but its path lacks the slash at the end, which may count for less"
+    is_lost = (loss.match.route.ref, loss.match.rule) in world.competition.lost_rules
+    outcome = "no request reaches this rule" if is_lost else "it gets these requests"
+    return f"{which} route is {age}, so that {outcome}"
+
+
+def _where(world: LintWorld, intakes: Sequence[Intake]) -> str:
+    names = sorted({intake.hostname or "every host" for intake in intakes})
+    nodes = list(dict.fromkeys(intake.listener for intake in intakes))
+    if not _is_service(intakes[0]):
+        return f"for {some(names)} at {some(list(map(listener_label, nodes)))}"
+    service, clients = nodes[0].object, intakes[0].clients
+    sections = [node.section for node in nodes if node.section]
+    is_whole = {*sections} >= {*world.topology.sections(service)}
+    ports = "" if is_whole else f"port {', '.join(sections)} of "
+    hosts = "" if names == ["every host"] else f"for {some(names)} "
+    return f"{hosts}at {ports}{service}" + (f" for requests from namespace {clients}" if clients else "")
+
+
+def _is_service(intake: Intake) -> bool:
+    return intake.listener.object.group_kind in PORT_HOLDERS
 
 
 def _rule_words(world: LintWorld, match: RouteMatch) -> str:
@@ -259,7 +282,7 @@ def literal_start(expression: str) -> str:
 
 def _undecided(world: LintWorld, match: RouteMatch, rival: RouteMatch, intake: Intake) -> Finding:
     rule = _section(world, rival) if rival.route is match.route else _rule_words(world, rival)
-    message = f"{rule} has {rival.conditions} for some of the same requests, {_where([intake])}"
+    message = f"{rule} has {rival.conditions} for some of the same requests, {_where(world, [intake])}"
     return Finding(
         subject=match.route.ref,
         field=match.field,
