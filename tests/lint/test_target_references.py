@@ -83,11 +83,14 @@ def test_a_selector_that_selects_nothing() -> None:
             selecting(matchLabels={"tier": "golden"}, namespaces={"from": "All"}, namespace="x"),
             "did you mean tier: gold?",
         ),
+        # With these, nothing would be selected either.
+        (selecting(matchLabels={"team": "shopp", "tier": "golden"}), None),
+        (selecting(matchLabels={"teir": "silver"}), None),
     ],
 )
-def test_a_label_that_is_misspelt(policy: Resource, words: str) -> None:
+def test_a_label_that_is_misspelt(policy: Resource, words: str | None) -> None:
     (finding,) = checked(selector_matches_nothing, GOLD, policy)
-    assert finding.fix == Fix(words=words)
+    assert finding.fix == (Fix(words=words) if words else None)
 
 
 @pytest.mark.parametrize("labels", [{"tier": 1}, {"tier": None}, "x", ["tier"]], ids=str)
@@ -270,6 +273,8 @@ def test_a_field_that_a_kind_may_have() -> None:
     policy = build.policy("p", build.target("g", sectioName="http"))
     assert checked(target_field_misspelt, *SERVED, policy) == []
     assert checked(target_field_misspelt, *SERVED, policy, defined("targetRefs"), profiles=[known()]) == []
+    both = build.policy("p", {**build.target("g", "Gateway", "http"), "sectioName": "https"})
+    assert checked(target_field_misspelt, *SERVED, both, profiles=[known()]) == []
     other = build.policy("p", build.target("g", weight=1, sectionName="http"))
     assert checked(target_field_misspelt, *SERVED, other, profiles=[known()]) == []
 

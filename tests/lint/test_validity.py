@@ -71,8 +71,9 @@ def test_a_policy_without_a_target(references: Json) -> None:
 def test_targets_in_a_field_that_is_misspelt() -> None:
     (finding,) = checked(no_target, *SERVED, build.policy("p", targetrefs=[TO_ROUTE]), profiles=[known()])
     assert finding.fix == Fix(words="did you mean targetRefs, not targetrefs?")
-    (finding,) = checked(no_target, *SERVED, build.policy("p", color="red"), profiles=[known()])
-    assert finding.fix is None
+    for other in ({"color": "red"}, {"targetrefs": [7]}, {"targetRefs": [7]}):
+        (finding,) = checked(no_target, *SERVED, build.policy("p", **other), profiles=[known()])
+        assert finding.fix is None
 
 
 BOTH: Final = known(filter_routes=FILTERS)

@@ -16,6 +16,7 @@ from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.diff import StateDiff, diff
+from kubectl_policy.questions.shared.trials import Trials, near_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 # The number of related objects that are listed.
 _MAX_LISTED: Final = 10
-# Names are not compared if there are more candidates.
-_MAX_CANDIDATES: Final = 5_000
-_FEW_LETTERS: Final = (3, 4)
 # A name has 253 characters at most.
 _MAX_STEM_LENGTH: Final = 240
 
@@ -248,8 +246,12 @@ class LintWorld:
         *,
         reason: str = "",
         severity: Severity | None = None,
+        name: Callable[[], str] | None = None,
     ) -> Iterator[Finding]:
-        """Yield a finding if a referenced object does not exist, or may not exist."""
+        """Yield a finding if a referenced object does not exist, or may not exist.
+
+        `name` tries other names; by default, any object to which the subject may refer will do.
+        """
         presence = self.index.presence(to)
         if presence == "missing":
             yield Finding(
@@ -257,7 +259,7 @@ class LintWorld:
                 field=field,
                 message=f"{to} does not exist{harm}",
                 reason=reason,
-                fix=self.did_you_mean(to),
+                fix=self.meant(to, name() if name else self.trials.referred(subject.ref, to)),
                 severity=severity,
             )
         elif presence == "unknown":
@@ -267,26 +269,22 @@ class LintWorld:
         """Return a finding that is not certain."""
         return Finding(subject=subject.ref, field=field, message=message, certain=False)
 
-    def did_you_mean(self, ref: ObjectRef) -> Fix | None:
-        """Return an object with a similar name or in another namespace as a fix, if there is one."""
-        names = (known.name for known in self.index.world.refs_of(ref.group_kind, ref.namespace))
+    @cached_property
+    def trials(self) -> Trials:
+        """Trials of other names in references."""
+        return Trials(self.analysis, self.comparison.before if self.comparison else None)
+
+    def meant(self, ref: ObjectRef, name: str) -> Fix | None:
+        """Return a tried name, or else an object with the same name in another namespace, as a fix if there is one."""
         elsewhere = (known for known in self.index.world.refs_of(ref.group_kind) if known.name == ref.name)
-        return similar(ref.name, names) or next((Fix(words=f"there is {known}") for known in elsewhere), None)
+        return did_you_mean(name) or next((Fix(words=f"there is {known}") for known in elsewhere), None)
+
+
+def did_you_mean(name: str) -> Fix | None:
+    """Return a tried name as a fix, or None for ""."""
+    return Fix(words=f"did you mean {name}?", value=name) if name else None
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the candidate that is most like a name, or "" if none is close or there are too many."""
-    known = sorted({candidate for candidate in candidates if candidate != name})
-    if not known or len(known) > _MAX_CANDIDATES:
-        return ""
-    import difflib  # noqa: PLC0415 (only a mistake needs it)
-
-    # In a short word, two swapped letters are a large part.
-    cutoff = 0.6 if len(name) in _FEW_LETTERS else 0.75
-    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=cutoff)), "")
-
-
-def similar(name: str, candidates: Iterable[str]) -> Fix | None:
-    """Return the nearest candidate as a fix, or None if none is close."""
-    near = nearest(name, candidates)
-    return Fix(words=f"did you mean {near}?", value=near) if near else None
+    return next(iter(near_names(name, candidates)), "")

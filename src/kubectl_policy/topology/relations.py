@@ -31,6 +31,7 @@ from kubectl_policy.topology.references import (
     EXTENSION_REF,
     BackendRef,
     ParametersRef,
+    ParentRef,
     RouteFilter,
     backend_refs,
     may_name_other_kinds,
@@ -130,14 +131,16 @@ class Relations:
     @cached_method
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """Return the outcome of each parentRef of a route, at each listener that it picks."""
-        return tuple(
-            [
-                delegated_binding(self.index, self.delegations_to(route), binding)
-                if binding.parent.group_kind == HTTP_ROUTE
-                else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
-                for binding in self._handshakes.of(route)
-            ]
-        )
+        return tuple([self._settled(binding) for binding in self._handshakes.of(route)])
+
+    def follow(self, route: ObjectRef, parent: ParentRef) -> tuple[Binding, ...]:
+        """Return the outcome of a parentRef that a route could have, at each listener that it picks."""
+        return tuple(map(self._settled, self._handshakes.follow(route, parent)))
+
+    def _settled(self, binding: Binding) -> Binding:
+        if binding.parent.group_kind == HTTP_ROUTE:
+            return delegated_binding(self.index, self.delegations_to(binding.route), binding)
+        return binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
 
     @cached_method
     def why_ignored(self, node: NodeRef) -> Problem | None:

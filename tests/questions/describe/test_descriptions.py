@@ -486,7 +486,7 @@ def test_why_each_parent_leads_nowhere() -> None:
     ).requests.unattached
     assert [(cause.field, cause.hint, cause.reason) for cause in lost] == [
         ("spec.parentRefs[0].name", "did you mean g?", "NoMatchingParent"),
-        ("spec.parentRefs[1].sectionName", "did you mean https, http?", "NoMatchingParent"),
+        ("spec.parentRefs[1].sectionName", "did you mean https?", "NoMatchingParent"),
         ("spec.parentRefs[2]", "", "NoMatchingParent"),
         ("spec.parentRefs[3]", "", "NotAllowedByListeners"),
     ]

@@ -412,7 +412,7 @@ def test_why_a_route_is_attached_to_nothing_stands_in_the_first_sentence() -> No
     ],
 )
 def test_a_near_miss_names_what_may_be_meant(parent: dict[str, Json], expected: str) -> None:
-    near = "https, http" if parent["name"] == "g" else "g"
+    near = "https" if parent["name"] == "g" else "g"
     lost = about(world(build.route("q", parents=[parent])), "HTTPRoute", "q")
     assert headline(lost) == (
         "Nothing takes effect on HTTPRoute default/q, because it is attached to nothing: "

@@ -51,7 +51,7 @@ def backend_not_found(world: LintWorld) -> Iterator[Finding]:
         named, is_named = backend.ref.object, not backend.is_any and backend.ref.object.name
         field = f"{backend.ref.field}.name" if is_named else backend.ref.field
         related = tuple(_refused(world, route, backend))[:MAX_RELATED]
-        fix = world.did_you_mean(named) if is_named else None
+        fix = world.meant(named, world.trials.backend(route.ref, backend.ref)) if is_named else None
         yield _broken(world, route, backend, field=field, related=related, fix=fix)
 
 
@@ -128,7 +128,8 @@ def mirror_backend_invalid(world: LintWorld) -> Iterator[Finding]:
     """
     for route, backend in _with(world, "mirror"):
         is_there = world.index.get(backend.ref.object) is not None
-        fix = None if is_there else world.did_you_mean(backend.ref.object)
+        tried = "" if is_there else world.trials.backend(route.ref, backend.ref)
+        fix = None if is_there else world.meant(backend.ref.object, tried)
         field = backend.ref.field if is_there else f"{backend.ref.field}.name"
         yield _broken(world, route, backend, field=field, fix=fix)
 

@@ -86,7 +86,7 @@ def _invalid_reference(
     if is_missing and _names_by_cert_manager(world, owner, ref.target) is not None:
         return world.unknown(owner, ref.field, f"{ref.target} is made by cert-manager, and was not read")
     is_refused = problem.reason == NOT_PERMITTED
-    fix = world.did_you_mean(ref.target) if is_missing else None
+    fix = world.meant(ref.target, world.trials.referred(owner.ref, ref.target)) if is_missing else None
     return Finding(
         subject=owner.ref,
         field=f"{ref.field}.name" if is_missing else ref.field,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.lint_world import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, NodeRef, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
@@ -17,10 +16,13 @@ from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
+from kubectl_policy.questions.shared.trials import near_field
 from kubectl_policy.topology import shape_problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from kubectl_policy.lint.lint_world import LintWorld
 
 
 _NOT_PARSED: Final = frozenset({"syntax-error", "not-text", "too-deep", "too-large", "alias-bomb", "unreadable"})
@@ -337,7 +339,8 @@ def unknown_field(world: LintWorld) -> Iterator[Finding]:
                 known = mapping_at(_schema_around(world, kind, resource, field), "properties")
                 if field.steps[0] == "status" or not known:
                     continue
-                near = nearest(name, known)
+                holder = mapping_at({"holder": field.parent.get(resource.raw)}, "holder")
+                near = near_field(name, holder, known, world.analysis.evaluator)
                 fix = Fix(words=f"did you mean {near}?") if near else None
                 message = f"{kind.kind} has no such field{_installed(world, kind)}: it would be refused, or dropped"
                 yield Finding(subject=resource.ref, field=str(field), message=message, fix=fix)

@@ -305,7 +305,7 @@ def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, 
         message=f"{problem.message}; {unless}connections to the backend fail",
         reason=INVALID_KIND if is_kind else "InvalidCACertificateRef",
         related=(world.related(target),) if world.index.get(target) else (),
-        fix=world.did_you_mean(target) if is_missing else None,
+        fix=world.meant(target, world.trials.referred(policy.ref, target)) if is_missing else None,
         severity="warning" if has_other_key else None,
     )
 

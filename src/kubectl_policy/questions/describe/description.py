@@ -17,7 +17,8 @@ from kubectl_policy.questions.shared.reported import (
     reported_conditions,
     reported_events,
 )
-from kubectl_policy.questions.shared.selection import did_you_mean, kinds_meant
+from kubectl_policy.questions.shared.selection import kinds_meant
+from kubectl_policy.questions.shared.trials import Trials
 from kubectl_policy.topology import Path, attached_hostnames
 from kubectl_policy.topology.references import parent_refs
 
@@ -190,23 +191,22 @@ def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> 
 
 def _unattached(analysis: Analysis, route: ObjectRef) -> Iterator[Unattached]:
     """Explain for each parentRef of a route why it leads nowhere."""
-    resource = analysis.index.get(route)
+    resource, trials = analysis.index.get(route), Trials(analysis)
     parents = {parent.position: parent for parent in parent_refs(analysis.index, route)}
     for binding in analysis.topology.bindings(route):
         parent, parent_field = parents[binding.parent_index], f"spec.parentRefs[{binding.parent_index}]"
         sections = analysis.topology.sections(parent.object)
         if analysis.index.presence(parent.object) != "present":
-            known_names = {resource.ref.name for resource in analysis.index.of_kind(parent.object.group_kind)}
-            hint, field = did_you_mean(parent.object.name, known_names), f"{parent_field}.name"
+            name, field = trials.parent(route, parent), f"{parent_field}.name"
         elif parent.section and parent.section not in sections:
-            hint, field = did_you_mean(parent.section, sections), f"{parent_field}.sectionName"
+            name, field = trials.listener(route, parent), f"{parent_field}.sectionName"
         else:
-            hint, field = "", parent_field
+            name, field = "", parent_field
         yield Unattached(
             parent=parent.object,
             message=binding.message,
             reason=binding.reason,
-            hint=hint,
+            hint=f"did you mean {name}?" if name else "",
             field=field,
             origin=resource.origin if resource else None,
         )

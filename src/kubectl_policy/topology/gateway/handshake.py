@@ -75,7 +75,11 @@ class Handshakes:
     def of(self, route: ObjectRef) -> Iterator[Binding]:
         """Yield the bindings of a route, in the order of its parentRefs and of the listeners of each parent."""
         for parent in parent_refs(self._gateways.index, route):
-            yield from _Handshake(self._gateways, self, route, parent).outcomes()
+            yield from self.follow(route, parent)
+
+    def follow(self, route: ObjectRef, parent: ParentRef) -> Iterator[Binding]:
+        """Yield the bindings of a route by one parentRef, which it has or could have."""
+        return _Handshake(self._gateways, self, route, parent).outcomes()
 
     @cached_method
     def absent(self, parent: ObjectRef) -> Problem | None:

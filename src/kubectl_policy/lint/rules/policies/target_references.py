@@ -11,15 +11,17 @@ from kubectl_policy.lint.lint_world import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Failure, failures, working_attachments
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
+from kubectl_policy.model.selectors import selects
 from kubectl_policy.profiles.fields import TARGET_FIELDS
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.questions.shared.reasons import node_phrase
+from kubectl_policy.questions.shared.trials import near_names
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 _SINGULAR, _PLURAL, _ = TARGET_FIELDS
@@ -61,19 +63,28 @@ def _may_be_global(world: LintWorld, failure: Failure) -> bool:
 
 
 def _similar_label(world: LintWorld, failure: Failure) -> Fix | None:
-    """Return a label in use that is similar to a selected one that is not, as a fix."""
+    """Return a label in use that is similar to a selected one that is not, and selects an object, as a fix."""
     declared, index = failure.attachment.declared, world.index
     home = declared.namespace or failure.policy.ref.namespace
     inside = index.of_kind(declared.group_kind) if declared.namespaces else index.of_kind_in(declared.group_kind, home)
     labels = [labels_of(resource.raw) for resource in inside]
-    for key, wanted in mapping_at(declared.selector or {}, "matchLabels").items():
+    wanted = mapping_at(declared.selector or {}, "matchLabels")
+
+    def selects_any(match_labels: Mapping[str, Json]) -> bool:
+        selector = {**(declared.selector or {}), "matchLabels": match_labels}
+        return any(selects(selector, object_labels) for object_labels in labels)
+
+    for key, value in wanted.items():
         values = {object_labels[key] for object_labels in labels if key in object_labels}
-        near = nearest(str(wanted), values)
-        if near and wanted not in values:
-            return Fix(words=f"did you mean {key}: {near}?")
-        near_key = "" if values else nearest(key, (name for object_labels in labels for name in object_labels))
-        if near_key:
-            return Fix(words=f"did you mean the label {near_key}?")
+        if value in values:
+            continue
+        for near in near_names(str(value), values):
+            if selects_any({**wanted, key: near}):
+                return Fix(words=f"did you mean {key}: {near}?")
+        rest = {name: label for name, label in wanted.items() if name != key}
+        for near in near_names(key, {name for object_labels in labels for name in object_labels}):
+            if selects_any({**rest, near: value}):
+                return Fix(words=f"did you mean the label {near}?")
     return None
 
 
@@ -206,9 +217,16 @@ def target_field_misspelt(world: LintWorld) -> Iterator[Finding]:
     """
     for policy, attachment in world.attachments:
         declared, kind = attachment.declared, policy.ref.group_kind
+        entry = mapping_at(world.index.defaulted(policy.ref), declared.field) if declared.unknown else {}
         for name in declared.unknown:
             near = nearest(name, _MEMBERS)
-            if near and world.registry.profile(kind).known_by == "profile" and kind not in world.index.definitions:
+            # A field that is set already cannot be meant.
+            if (
+                near
+                and near not in entry
+                and world.registry.profile(kind).known_by == "profile"
+                and kind not in world.index.definitions
+            ):
                 yield Finding(
                     subject=policy.ref,
                     field=f"{declared.field}.{name}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.lint_world import LintWorld, nearest, similar
+from kubectl_policy.lint.lint_world import LintWorld, did_you_mean, nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Failure, failures, right_groups, working_attachments
 from kubectl_policy.model.fields import strings_at, value_at
@@ -16,12 +16,13 @@ from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.shared.reasons import node_phrase
+from kubectl_policy.questions.shared.trials import near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource, Severity
 
 _NOT_FOUND: Final = "TargetNotFound"
 
@@ -68,7 +69,7 @@ def _missing(world: LintWorld, failure: Failure, problem: str) -> Finding:
         field=f"{failure.field}.name",
         message=f"{target} {problem}",
         reason=_NOT_FOUND,
-        fix=world.did_you_mean(target),
+        fix=world.meant(target, world.trials.target(failure.policy, failure.attachment.declared, target)),
     )
 
 
@@ -89,14 +90,14 @@ def target_section_not_found(world: LintWorld) -> Iterator[Finding]:
             target, section = failure.target, failure.attachment.declared.section
             several = strings_at(value_at(world.index.defaulted(failure.policy.ref), failure.field), "sectionNames")
             name = f"sectionNames[{several.index(section)}]" if section in several else "sectionName"
-            names = [name for name in world.topology.sections(target.object) if not is_unnamed(name)]
+            tried = world.trials.section(failure.policy, failure.attachment.declared, target.object)
             yield Finding(
                 subject=failure.policy.ref,
                 field=f"{failure.field}.{name}",
                 message=failure.message,
                 reason=_NOT_FOUND,
                 related=(world.related(target.object, "the target"),),
-                fix=_of_listener_set(world, target) or similar(section, names),
+                fix=_of_listener_set(world, target) or did_you_mean(tried),
             )
         else:
             yield failure.doubt
@@ -139,8 +140,16 @@ def target_kind_unsupported(world: LintWorld) -> Iterator[Finding]:
             field=f"{failure.field}.kind",
             message=failure.message,
             reason="Invalid",
-            fix=None if is_kind else similar(failure.attachment.declared.kind, (kind.kind for kind in kinds)),
+            fix=None if is_kind else did_you_mean(_other_kind(world, failure, kinds)),
         )
+
+
+def _other_kind(world: LintWorld, failure: Failure, kinds: Iterable[GroupKind]) -> str:
+    """Return the name of a kind that the policy can target, unless it has no object of that name, or ""."""
+    declared = failure.attachment.declared
+    by_name = {kind.kind: replace(declared, group=kind.group, kind=kind.kind) for kind in sorted(kinds)}
+    near = near_names(declared.kind, by_name)
+    return next((name for name in near if world.trials.works(failure.policy, by_name[name])), "")
 
 
 @lint_rule("GWP1004", "error")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import unattached_phrase
+from kubectl_policy.attachment.references import target_references
 from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.lint_world import LintWorld, nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Concern, failures, finding_about
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
@@ -19,12 +19,14 @@ from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.profiles.fields import TARGET_FIELDS, Role
 from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from kubectl_policy.questions.shared.reasons import node_phrase
+from kubectl_policy.questions.shared.trials import near_names
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.losses import Loss, Losses
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
@@ -43,13 +45,21 @@ def no_target(world: LintWorld) -> Iterator[Finding]:
 
     Source: GEP-713, where every policy has target references.
     """
-    known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
     for finding in _without_target(world, "policy"):
-        policy = finding.subject if finding.certain else None
-        spec = mapping_at(world.index.defaulted(policy) if policy else None, "spec")
-        near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
-        fixes = (Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant)
-        yield replace(finding, fix=next(fixes, None))
+        policy = world.index.get(finding.subject) if finding.subject and finding.certain else None
+        yield replace(finding, fix=_misspelt_target(world, policy) if policy else None)
+
+
+def _misspelt_target(world: LintWorld, policy: Resource) -> Fix | None:
+    """Return the field of targets that another field must mean, as the policy names a target with it, as a fix."""
+    known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
+    spec, profile = mapping_at(policy.raw, "spec"), world.registry.profile(policy.ref.group_kind)
+    for field in spec:
+        for meant in () if field in known else near_names(field, known):
+            renamed = replace(policy, raw={**policy.raw, "spec": {**spec, meant: spec[field]}})
+            if any(reference.name or reference.selector for reference in target_references(renamed, profile)):
+                return Fix(words=f"did you mean {meant}, not {field}?")
+    return None
 
 
 @lint_rule("GWP1023", "warning", "closed world")

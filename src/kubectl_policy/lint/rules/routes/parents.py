@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_have_unread
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related, some
-from kubectl_policy.lint.lint_world import LintWorld, similar
+from kubectl_policy.lint.lint_world import LintWorld, did_you_mean
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.listeners import impossible_kinds
 from kubectl_policy.model.fields import text_at
@@ -41,7 +42,9 @@ def parent_not_found(world: LintWorld) -> Iterator[Finding]:
     """
     for refusal in world.refusals:
         if not refusal.listeners:
-            yield from world.absent(refusal.route, refusal.parent, f"{refusal.field}.name", reason=NO_PARENT)
+            parent, field = refusal.parent, f"{refusal.field}.name"
+            tried = partial(_other_parent, world, refusal)
+            yield from world.absent(refusal.route, parent, field, reason=NO_PARENT, name=tried)
     for listener_set in world.of_kind(*LISTENER_SETS):
         gateway = world.gateways.gateway_of(listener_set.ref)
         if gateway:
@@ -60,10 +63,10 @@ def parent_section_not_found(world: LintWorld) -> Iterator[Finding]:
     Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
     """
     for refusal in _refused_as(world, "listener-missing"):
-        parents = parent_refs(world.index, refusal.route.ref)
-        parent = next(parent for parent in parents if parent.position == refusal.position)
+        parent = _parent_of(world, refusal)
         if parent.section:
-            yield _refused(world, refusal, field=f"{refusal.field}.sectionName", fix=_other_section(world, parent))
+            fix = _other_section(world, refusal, parent)
+            yield _refused(world, refusal, field=f"{refusal.field}.sectionName", fix=fix)
         else:
             yield _refused(world, refusal, field=refusal.field)
 
@@ -214,12 +217,21 @@ def _related(world: LintWorld, refusal: ParentRefusal) -> tuple[Related, ...]:
     )
 
 
-def _other_section(world: LintWorld, parent: ParentRef) -> Fix | None:
-    """Return a listener of a ListenerSet, or one with a similar name, as a fix for an unknown section."""
+def _parent_of(world: LintWorld, refusal: ParentRefusal) -> ParentRef:
+    parents = parent_refs(world.index, refusal.route.ref)
+    return next(parent for parent in parents if parent.position == refusal.position)
+
+
+def _other_parent(world: LintWorld, refusal: ParentRefusal) -> str:
+    return world.trials.parent(refusal.route.ref, _parent_of(world, refusal))
+
+
+def _other_section(world: LintWorld, refusal: ParentRefusal, parent: ParentRef) -> Fix | None:
+    """Return a listener of a ListenerSet, or another name that works, as a fix for an unknown section."""
     for listener_set in world.gateways.listener_sets(parent.object):
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
-    return similar(parent.section, world.topology.sections(parent.object))
+    return did_you_mean(world.trials.listener(refusal.route.ref, parent))
 
 
 @lint_rule("GWP4013", "error", "closed world")
