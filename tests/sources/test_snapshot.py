@@ -325,7 +325,7 @@ def test_what_follows_the_end_is_a_gap() -> None:
 
 def test_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand times as much as there is in the file, in many lines or in one."""
-    monkeypatch.setattr(snapshot, "MAX_FILE_SIZE", 2**18)
+    monkeypatch.setattr(snapshot, "_MAX_SIZE", 2**18)
     monkeypatch.setattr(snapshot, "_LONGEST_LINE", 2**16)
     for bomb in (made_of(*["{}"] * 2**17), made_of("x" * 2**18)):
         assert "the file unpacks to more" in read_snapshot(bomb, "s.gz").gaps[-1].reason

@@ -25,6 +25,7 @@ from kubectl_policy.profiles.controllers import (
 from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.reading import NOTHING, camel_case, file_fields, problems, read, write
 from kubectl_policy.text.configuration import read_configuration, read_flawless
+from kubectl_policy.text.named_file import read_named_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -210,17 +211,13 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
 def read_file(path: Path, hint: str) -> Configuration:
     """Read a user's YAML file. Raises `ProfileError` with the line that cannot be read."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_SIZE + 1)
+        text = read_named_text(str(path), MAX_SIZE)
     except OSError as error:
         raise _unreadable(path, error, hint) from error
-    if len(content) > MAX_SIZE:
-        raise ProfileError(f"{path}: larger than {MAX_SIZE >> 20} MiB: this is another kind of file", hint)
-    try:
-        return read_configuration(content.decode("utf-8-sig"), str(path), hint)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise ProfileError(f"{path}:{line}: not UTF-8 text", hint) from error
+    return read_configuration(text, str(path), hint)
 
 
 def check(document: Configuration, wanted: type[Struct], hint: str) -> None:

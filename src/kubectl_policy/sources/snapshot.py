@@ -20,7 +20,7 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.snapshot import AssumedObjects, SnapshotSource  # noqa: TC001 (msgspec reads by them)
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.duplicates import choose_object
-from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpack_gzip
+from kubectl_policy.sources.files.decoding import GZIP, SNAPSHOT_FORMAT, unpack_gzip
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.text import DocumentError
@@ -43,6 +43,8 @@ _NOT_OF_SECRETS: Final = frozenset({"annotations", "managedFields"})
 
 # So much of a name does not make one that is too long.
 _NAME: Final = 64
+# In bytes, unpacked: no cluster comes near it, and of most objects only the head is kept as values.
+_MAX_SIZE: Final = 2**30
 # etcd takes no object that comes near it, and no header of ours does.
 _LONGEST_LINE: Final = 2**26
 
@@ -195,7 +197,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
         size += len(piece)
         *lines, unfinished = (unfinished + piece).split(b"\n")
         yield from lines
-        if size > MAX_FILE_SIZE or len(unfinished) > _LONGEST_LINE:
+        if size > _MAX_SIZE or len(unfinished) > _LONGEST_LINE:
             raise DocumentError("too-large", 1, "the file unpacks to more than any cluster contains")
     if unfinished:
         raise DocumentError("unreadable", 1, "something else follows the end of the snapshot in the file")

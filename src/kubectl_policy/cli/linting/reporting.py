@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
+from kubectl_policy.text.named_file import read_named_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 
+# In bytes: a baseline of more than 100,000 findings.
+MAX_BASELINE_SIZE: Final = 2**26
 # In characters: lines of files are not wrapped.
 _WIDTH = 10_000
 
@@ -105,7 +108,7 @@ def _read_baseline(baseline: str) -> Sequence[Finding]:
     if not baseline:
         return ()
     try:
-        text = Path(baseline).read_text(encoding="utf-8")
+        text = read_named_text(baseline, MAX_BASELINE_SIZE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         hint = "kubectl policy lint --write-baseline FILE writes one"

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
-import yaml
 from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException, kube_config
@@ -28,12 +27,18 @@ from kubernetes.config.incluster_config import InClusterConfigLoader
 from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader, KubeConfigMerger
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.named_file import read_named_text
+from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from urllib3 import PoolManager
 
+# In bytes: kubeconfigs of more than a thousand clusters are smaller.
+_MAX_SIZE: Final = 2**22
+_SECTIONS: Final = ("clusters", "contexts", "users")
 _KUBERC_HINT: Final = "see https://kubernetes.io/docs/reference/kubectl/kuberc/, or set KUBERC=off"
 _MAX_COMPLAINT: Final = 1000
 _KUBECONFIG_HINT: Final = "compare it with what `kubectl config view` prints"
@@ -78,21 +83,20 @@ def require_allowed(command: str) -> None:
 
 def _read_policy(path: str) -> PluginPolicy:
     try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
-            preferences = [content for content in _mappings(file.read()) if content.get("kind") == "Preference"]
+        preferences = [content for content in _mappings(path) if content.get("kind") == "Preference"]
         return msgspec.convert(preferences[0], PluginPolicy) if preferences else PluginPolicy()
     except OSError as error:
         raise ClusterError(f"{path} cannot be read: {error.strerror or error}", _KUBERC_HINT) from None
-    except (msgspec.ValidationError, ValueError, yaml.YAMLError, RecursionError) as error:
+    except (DocumentError, ValueError, RecursionError) as error:
         raise ClusterError(f"{path}: {' '.join(str(error).split())}", _KUBERC_HINT) from None
 
 
-def _mappings(text: str) -> Iterator[dict[str, Any]]:
-    for content in yaml.safe_load_all(text):
-        if content is not None:
-            fields = msgspec.convert(content, dict[Any, Any])
+def _mappings(path: str) -> Iterator[dict[str, Any]]:
+    for document in YamlReader().read(read_named_text(path, _MAX_SIZE)):
+        if document.content is not None:
+            fields = msgspec.convert(document.content, dict[str, Any])
             # A member that is null counts as absent.
-            yield {str(key): member for key, member in fields.items() if member is not None}
+            yield {key: member for key, member in fields.items() if member is not None}
 
 
 @contextmanager
@@ -100,10 +104,8 @@ def clear_errors(subject: str) -> Generator[None]:
     """Raise `ClusterError`, with the subject, for what the package raises, whatever shape a kubeconfig has."""
     try:
         yield
-    except yaml.YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise ClusterError(f"{subject}{line} is no YAML: {problem or 'it is not text'}", _KUBECONFIG_HINT) from None
+    except DocumentError as error:
+        raise ClusterError(f"{subject}:{error.problem.line}: {error.problem.message}", _KUBECONFIG_HINT) from None
     except ConfigException as error:
         raise ClusterError(f"{subject}: {error}", _KUBECONFIG_HINT) from None
     except OSError as error:
@@ -131,13 +133,17 @@ class Kubeconfig(KubeConfigMerger):  # type: ignore[misc] # the package has no t
 
     def load_config(self, path: str) -> None:
         """Add a file to the files before it."""
-        current = self.current_context
-        try:
-            super().load_config(path)
-        except ConfigException:
+        documents = YamlReader().read(read_named_text(path, _MAX_SIZE))
+        # kubectl: reads the first document.
+        config: Any = next((document.content for document in documents), None)
+        if config is None:
             return
-        if current:
-            self.config_merged.value["current-context"] = current
+        if not self.config_merged:
+            self.config_merged: Any = ConfigNode(path, {**config, **{section: [] for section in _SECTIONS}}, path)
+        elif not self.current_context and "current-context" in config:
+            self.config_merged.value["current-context"] = config["current-context"]
+        for section in _SECTIONS:
+            self._merge(section, config.get(section) or [], path)
 
     @property
     def current_context(self) -> str:
@@ -242,6 +248,9 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
         }
         for kind, (settings, path) in (("cluster", cluster), ("user", user)):
             content[f"{kind}s"] = [ConfigNode(f"{kind}s", {"name": "chosen", kind: settings}, path)]
+        if "tokenFile" in user[0]:
+            # The package would read from a device, or wait for a pipe, without an end.
+            read_named_text(user[0]["tokenFile"], _MAX_SIZE)
         super().__init__(content, active_context="chosen", config_base_path=None)
 
     def _load_auth_provider_token(self) -> Any:  # noqa: ANN401 (as in the package)

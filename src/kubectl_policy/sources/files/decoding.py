@@ -10,8 +10,8 @@ from kubectl_policy.text import DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A file named by mistake (an image, a dump) should not fill the memory; no estate comes near it.
-MAX_FILE_SIZE: Final = 2**30
+# A file named by mistake (an image, a dump) should not fill the memory, which takes a file twice: as bytes and as text.
+MAX_FILE_SIZE: Final = 2**28
 # The beginning of the header of a snapshot file, before its version.
 SNAPSHOT_FORMAT: Final = "snapshot.policy.kubectl/"
 # Size of the pieces in which gzip is unpacked.
@@ -54,7 +54,7 @@ def decode_text(data: bytes) -> str:
     Raises DocumentError (too-large, not-text, unreadable; a PackedError for gzip).
     """
     if len(data) > MAX_FILE_SIZE:
-        raise DocumentError("too-large", 1, f"a file of more than {MAX_FILE_SIZE >> 30} GiB: split it")
+        raise DocumentError("too-large", 1, f"a file of more than {MAX_FILE_SIZE >> 20} MiB: split it")
     if data.startswith(_LFS_POINTER):
         raise DocumentError("unreadable", 1, "a pointer to a file in Git LFS: `git lfs pull`, and name a folder")
     # Nearly all files are plain ASCII at their beginning, and that is decoded faster without a look for a mark.

@@ -25,6 +25,7 @@ from kubectl_policy.sources.files.tree import (
     reason_of,
 )
 from kubectl_policy.text import DocumentError
+from kubectl_policy.text.named_file import read_named_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.sources.files.tree import Kind
 
-# A pipe has no size; it is read in pieces of this one.
-_PIECE: Final = 2**16
-# Bytes as they are, also where text is written with other line breaks.
-_TO_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _SUFFIX: Final = pattern(r"\.(?:tar|tar\.gz|tgz)(?=:|\Z)")
 # An archive is read into memory; Flux unpacks no more than 100 MiB.
 MAX_ARCHIVE_SIZE: Final = 2**28
@@ -77,16 +74,7 @@ class Disk(FileTree):
 
     def read(self, path: str, limit: int) -> bytes:
         """Read a file or pipe, and no more of it than the limit and one byte. Raises OSError and ValueError."""
-        # To make a file object takes as long as to read a small file.
-        file = os.open(path, _TO_READ)
-        try:
-            about = os.fstat(file)
-            data = os.read(file, min(about.st_size, limit) + 1)
-            while not stat.S_ISREG(about.st_mode) and len(data) <= limit and (piece := os.read(file, _PIECE)):
-                data += piece
-        finally:
-            os.close(file)
-        return data
+        return read_named_file(path, limit)
 
     def repository_of(self, path: str) -> str | None:
         """Return the folder of the git repository that an absolute path is in; None if it is in none."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NothingThereError, SourceError
+from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE
 from kubectl_policy.sources.files.disk import Disk, archive_and_path, open_archive
 from kubectl_policy.sources.files.exclusion import Exclusions, Search
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, reason_of
@@ -141,6 +142,9 @@ def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputF
     top, parts = "/" if path.startswith("/") else tree.top, [part for part in path.split("/") if part not in {"", "."}]
     try:
         _, kind = tree.resolve(path.rstrip("/") or path[:1])
+        if on_disk and not kind:
+            # A pipe keeps its content; a device is refused.
+            tree.read(path, MAX_FILE_SIZE)
     except FileNotFoundError:
         if not (on_disk and has_wildcards(path)):
             raise tree.not_found(path) from None
@@ -153,7 +157,7 @@ def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputF
         raise SourceError(f"{source}: {reason_of(error)}", "check the path and its permissions") from None
     if on_disk and not os.access(path, os.R_OK):
         raise SourceError(f"{path}: cannot be read: {os.strerror(errno.EACCES)}", "check the path and its permissions")
-    # A file that is named is read whatever its name is, and be it a pipe.
+    # A file that is named is read whatever its name is, and so is a pipe.
     if kind != "folder":
         yield InputFile(source)
         return
