@@ -81,6 +81,16 @@ _SHELLS: Final = "it is one of bash, fish, kubectl, zsh"
             "leave out --selector, or the names",
         ),
         (
+            "status httproute/a --field-selector metadata.name=b",
+            "objects are named or picked by --field-selector, not both",
+            "leave out --field-selector, or the names",
+        ),
+        (
+            "get routes --field-selector hostnames",
+            "invalid field selector: 'hostnames'; can't understand 'hostnames'",
+            "for example: --field-selector metadata.name=web,metadata.namespace!=test",
+        ),
+        (
             "get gateways -l 'a b'",
             '"a b" is not a label selector: "b" is where one of =, ==, !=, in, notin should be',
             "for example: -l 'app=shop,tier in (front, back),!canary'",

@@ -135,7 +135,7 @@ def test_objects_that_may_have_the_labels_that_are_asked_for() -> None:
 
     def asked(selector: Mapping[str, str], word: str = "policies", namespace: str = "") -> list[str]:
         selection = Selection(namespace=namespace, selector={"matchLabels": dict(selector)})
-        reason = "whether it has the labels that are asked for cannot be known yet"
+        reason = "whether it has the labels or fields that are asked for cannot be known yet"
         return [each.what for each in list_names(analysis, word, selection).unseen if each.reason == reason]
 
     assert asked({"team": "a"}) == asked({"team": "a"}, "colorpolicies") == ["ColorPolicy default/p"]

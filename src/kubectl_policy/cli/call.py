@@ -159,19 +159,21 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
                 raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
         return tuple(assumed)
 
-    def selection(self, names: tuple[str, ...], selector: str, *, everywhere: bool) -> "Selection":
+    def selection(self, names: tuple[str, ...], selector: str, fields: str, *, everywhere: bool) -> "Selection":
         """Return a selection of objects in the namespace of the call, or in all namespaces (`everywhere`).
 
         Raise `UsageError` for names together with a selector or all namespaces.
         """
+        from kubectl_policy.model.field_selectors import parse_field_query
         from kubectl_policy.model.selectors import parse_label_query
         from kubectl_policy.questions.shared.selection import Selection
 
-        if names and (selector or everywhere):
-            option = "--selector" if selector else "--all-namespaces"
+        options = {"--selector": selector, "--field-selector": fields, "--all-namespaces": everywhere}
+        option = next((option for option, value in options.items() if value), "")
+        if names and option:
             raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
-        query = parse_label_query(selector)
-        return Selection("" if everywhere else self.in_namespace, names, query)
+        labels, requirements = parse_label_query(selector), parse_field_query(fields)
+        return Selection("" if everywhere else self.in_namespace, names, labels, requirements)
 
     def show(
         self,

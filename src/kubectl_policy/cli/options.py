@@ -153,6 +153,12 @@ AllNamespaces: TypeAlias = Annotated[
 Selector: TypeAlias = Annotated[
     str, SelectionOption("--selector", "-l", metavar="QUERY", help="List objects with these labels, as in kubectl.")
 ]
+FieldSelector: TypeAlias = Annotated[
+    str,
+    SelectionOption(
+        "--field-selector", metavar="QUERY", help="List objects with these fields, as in kubectl: metadata.name=web."
+    ),
+]
 PolicyKinds: TypeAlias = Annotated[
     list[str] | None, SelectionOption(metavar="KIND", help="Show only policies of this kind. Repeatable.")
 ]

@@ -12,7 +12,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
-from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unknown_labels
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unselectable
 from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
@@ -185,7 +185,7 @@ def _listing(
         namespace=selected.namespace,
         rows=rows,
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys((*describe_gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
+        unseen=tuple(dict.fromkeys((*describe_gaps(analysis, hiding), *unselectable(selected.undecided), *unseen))),
         left_out=left_out,
         place=analysis.index.source,
     )

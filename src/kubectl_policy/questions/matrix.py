@@ -19,8 +19,8 @@ from kubectl_policy.questions.blind_spots.unknowns import (
     Answer,
     BlindSpot,
     WithBlindSpots,
-    unknown_labels,
     unknown_parents,
+    unselectable,
 )
 from kubectl_policy.questions.matrix_cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
@@ -126,7 +126,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     hiding = gaps_in_list(analysis, {kind.kind for kind in selected.type.kinds}, selected.namespace)
     unseen = (
         *describe_gaps(analysis, hiding),
-        *unknown_labels(selected.undecided),
+        *unselectable(selected.undecided),
         *(blind_spot for row in rows for blind_spot in row.unseen),
     )
     used = {column for row in rows for column, cell in zip(columns, row.cells, strict=True) if cell.parts}

@@ -17,7 +17,7 @@ from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
 from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, possible_phrase, undecided_phrase
 from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, reported_conditions
-from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
+from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found, require_selectable
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 
@@ -204,8 +204,10 @@ class KindRow(OfKnownKind, frozen=True, kw_only=True):
 def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     """The policy kinds by name; a name that is asked for is any name of a kind, labels are those of its definition.
 
-    Raises `NotFoundError` if there is no policy kind of a name that is asked for.
+    Raises `NotFoundError` if there is no policy kind of a name that is asked for, and `UsageError` for fields by which
+    an API server does not select definitions.
     """
+    require_selectable(analysis, [CRD], selection)
     registry, definitions = analysis.registry, analysis.index.definitions
     kinds = dict.fromkeys([*(profile.group_kind for profile in registry.policy_kinds), *definitions])
     known = (profile for kind in kinds if (profile := registry.profile_of(kind)))
@@ -227,5 +229,6 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
             raise not_found([row.ref for row in rows], "policykind", name)
         wanted |= named
     fitting = (row for row in rows if not selection.names or row.profile.group_kind in wanted)
-    labelled = (row for row in fitting if selects(selection.selector, labels_of(row.raw)))
-    return tuple(sorted(labelled, key=lambda row: row.name))
+    labelled = [row for row in fitting if selects(selection.selector, labels_of(row.raw))]
+    picked = (row for row in labelled if all((it.value == row.name) is not it.negated for it in selection.fields))
+    return tuple(sorted(picked, key=lambda row: row.name))

@@ -9,8 +9,10 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import ObjectRef, Resource
+from kubectl_policy.model.field_selectors import parse_field_query
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.selectors import parse_label_query
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
 from tests import build
 from tests.build import crd, gateway, namespace, policy, ref, resource, route, service, snapshot, target
@@ -83,6 +85,43 @@ def test_a_namespace_limits_what_is_in_one() -> None:
     cluster_scoped = build.crd("ColorPolicy", cluster_scoped=True)
     policy = build.policy("p", build.target("public", "GatewayClass"), namespace="")
     assert names("policies", Selection("far"), cluster_scoped, policy) == ["p"]
+
+
+def test_fields_select_what_an_api_server_selects_by_them() -> None:
+    gateways = (build.gateway("b"), build.gateway("a"), build.gateway("${NAME}"))
+
+    def by(query: str, word: str = "gateways") -> list[str]:
+        return names(word, Selection(fields=parse_field_query(query)), *gateways, build.crd("ColorPolicy"))
+
+    assert by("metadata.name!=b") == ["default/a"]
+    assert by("metadata.namespace=default,metadata.name=b") == ["default/b"]
+    assert by("metadata.namespace=far") == []
+    undecided = select(analyzed(*gateways), "gateways", Selection(fields=parse_field_query("metadata.name=c")))
+    assert [resource.ref.name for resource in undecided.undecided] == ["${NAME}"]
+    one = Selection(fields=parse_field_query("metadata.name=colorpolicys.example.com"))
+    label = {"gateway.networking.k8s.io/policy": "direct"}
+    crds = (build.crd(kind, labels=label) for kind in ("ColorPolicy", "SizePolicy"))
+    kinds = list_type(analyzed(*crds), "policykinds", one)
+    assert [row.ref.name for row in kinds.rows] == ["colorpolicys.example.com"]
+
+
+@pytest.mark.parametrize(
+    ("word", "query", "selectable"),
+    [
+        (
+            "gateways",
+            "spec.class=public",
+            "gateways can be selected by metadata.name and metadata.namespace",
+        ),
+        ("namespaces", "metadata.namespace=a", "namespaces can be selected by metadata.name and status.phase"),
+        ("policykinds", "spec.group=a", "customresourcedefinitions can be selected by metadata.name"),
+    ],
+)
+def test_fields_of_which_an_api_server_knows_nothing_are_refused(word: str, query: str, selectable: str) -> None:
+    with pytest.raises(UsageError) as error:
+        list_type(analyzed(build.gateway()), word, Selection(fields=parse_field_query(query)))
+    assert error.value.message == f"field label not supported: {query.partition('=')[0]}"
+    assert error.value.hint == selectable
 
 
 def test_objects_of_several_kinds_are_sorted_together() -> None:

@@ -10,6 +10,7 @@ from kubectl_policy.cli.options import (
     AllNamespaces,
     AllowIncomplete,
     ExitCodeOption,
+    FieldSelector,
     MatrixOption,
     OutputOption,
     SelectionOption,
@@ -65,6 +66,7 @@ def get(
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
+    field_selector: FieldSelector = "",
     enforcement: Annotated[
         str,
         SelectionOption(metavar="STATE[,STATE]", help="List only policies in these states: Overridden, NoEffect, ..."),
@@ -114,7 +116,8 @@ def get(
         {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
     )
     states = _states(enforcement)
-    selections = [(type_, call.selection(names, selector, everywhere=all_namespaces)) for type_, names in types]
+    selection = partial(call.selection, selector=selector, fields=field_selector, everywhere=all_namespaces)
+    selections = [(type_, selection(names)) for type_, names in types]
     analysis = call.read()
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)

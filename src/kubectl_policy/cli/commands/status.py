@@ -6,7 +6,7 @@ import typer
 
 from kubectl_policy.cli import options
 from kubectl_policy.cli.call import CommandCall, shared_options
-from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
+from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, FieldSelector, OutputOption, Selector
 from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
@@ -41,6 +41,7 @@ def status(
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
+    field_selector: FieldSelector = "",
     show_all: Annotated[bool, OutputOption("--show-all", help="Also show conditions and numbers that agree.")] = False,
     exit_code: Annotated[
         bool, ExitCodeOption("--exit-code", help="Exit with 1 for disagreements, and with 4 for uncertain ones.")
@@ -65,7 +66,7 @@ def status(
     if len(types) > 1:
         raise UsageError("status takes one type at a time", _EXAMPLE)
     type_name, names = types[0]
-    selected = call.selection(names, selector, everywhere=all_namespaces)
+    selected = call.selection(names, selector, field_selector, everywhere=all_namespaces)
     analysis = call.read()
     from kubectl_policy.questions.status.report import status as compare
 

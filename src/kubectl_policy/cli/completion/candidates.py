@@ -293,6 +293,20 @@ def _enforcement_states(_: CommandLine, __: ManifestObjects) -> Tiers:
     return [plain_tier(ENFORCEMENT)]
 
 
+def _field_conditions(line: CommandLine, objects: ManifestObjects) -> Tiers:
+    """Return the fields that every kind can be selected by, and after `=` names and namespaces."""
+    before, comma, condition = line.prefix.rpartition(",")
+    field, equals, _value = condition.partition("=")
+    start = f"{before}{comma}{field}="
+    if not equals:
+        return [[(f"{before}{comma}{field}=", "") for field in ("metadata.name", "metadata.namespace")]]
+    if field == "metadata.namespace":
+        return [plain_tier(objects.namespaces(), start)]
+    if field != "metadata.name" or not line.arguments:
+        return []
+    return [plain_tier(objects.names(line.arguments[0], line.value("namespace"))[0], start)]
+
+
 def _severities(line: CommandLine, _: ManifestObjects) -> Tiers:
     """Return the rules of `lint`, and after `=` the severities."""
     rule, equals, _severity = line.prefix.partition("=")
@@ -337,6 +351,7 @@ _VALUES: Final[Mapping[str, Completer]] = {
     "--delete": lambda line, objects: qualified_names(objects, line.prefix, _ALL),
     "--enforcement": _enforcement_states,
     "--field": _fields,
+    "--field-selector": _field_conditions,
     "--filename": lambda _, __: MANIFESTS,
     "--format": _lint_formats,
     "--ignore": lambda _, __: rule_tiers(),

@@ -236,10 +236,10 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[B
                 yield BlindSpot(what=str(route), reason=reason, remedy=FILL_IN if binding.is_unfilled else _ADD)
 
 
-def unknown_labels(resources: Iterable[Resource]) -> Iterator[BlindSpot]:
-    """The objects of which it is to be filled in whether they have the labels that are asked for."""
+def unselectable(resources: Iterable[Resource]) -> Iterator[BlindSpot]:
+    """The objects of which it is to be filled in whether they have the labels and fields that are asked for."""
     for resource in resources:
-        reason = "whether it has the labels that are asked for cannot be known yet"
+        reason = "whether it has the labels or fields that are asked for cannot be known yet"
         yield BlindSpot(what=str(resource.ref), reason=reason, remedy=FILL_IN, origin=resource.origin, is_there=True)
 
 

@@ -1,4 +1,4 @@
-"""Selection of objects by type, name, namespace and labels, as kubectl reads them."""
+"""Selection of objects by type, name, namespace, labels and fields, as kubectl reads them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+from kubectl_policy.model.field_selectors import FieldRequirement, selectable_fields, selects_fields
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, ROUTES, KindRole, role_of
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
@@ -75,7 +77,7 @@ class ListType(Struct, frozen=True, kw_only=True):
 
 
 class Selection(Struct, frozen=True):
-    """The objects of a type that are meant: those in a namespace, with one of the names, with labels as selected.
+    """The objects of a type that are meant: in a namespace, with one of the names, with labels and fields as selected.
 
     An empty namespace is every one, no name is any name. A name can have a namespace of its own, `shop/cart`. What is
     cluster-scoped is in every namespace.
@@ -84,11 +86,14 @@ class Selection(Struct, frozen=True):
     namespace: str = ""
     names: tuple[str, ...] = ()
     selector: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+    fields: tuple[FieldRequirement, ...] = ()
 
     def fits(self, resource: Resource) -> bool | None:
-        """Whether an object has a name and the labels that are asked for, wherever it is; None if these are unknown."""
-        is_named = not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
-        return is_named and selects(self.selector, labels_of(resource.raw))
+        """Whether an object has the name, labels and fields that are asked for, wherever it is; None if unknown."""
+        if self.names and not {resource.ref.name, resource.ref.qualified_name}.intersection(self.names):
+            return False
+        verdicts = selects(self.selector, labels_of(resource.raw)), selects_fields(self.fields, resource)
+        return False if False in verdicts else None if None in verdicts else True
 
     def reaches(self, resource: Resource) -> bool:
         """Whether an object is in the namespace that is asked about, in none, or named with its own."""
@@ -110,7 +115,7 @@ class Selected(Struct, frozen=True, kw_only=True):
     elsewhere: tuple[str, ...]
     """The namespaces, one for each, of further objects that would have been selected there."""
     undecided: tuple[Resource, ...] = ()
-    """Objects of which it is not known whether they have the labels."""
+    """Objects of which it is not known whether they have the labels and fields."""
 
 
 _LEFT_OUT_POLICIES: Final = (
@@ -177,8 +182,13 @@ def type_named(analysis: Analysis, type_name: str) -> ListType:
 
 
 def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected:
-    """The objects of a type that are selected. Raises `NotFoundError` if there is none of a name that is asked for."""
+    """The objects of a type that are selected.
+
+    Raises `NotFoundError` if there is none of a name that is asked for, and `UsageError` for a field by which an API
+    server does not select objects of the type.
+    """
     type_ = type_named(analysis, type_name)
+    require_selectable(analysis, type_.kinds, selection)
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
@@ -193,7 +203,8 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
     elsewhere = (
         () if chosen else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
     )
-    may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
+    is_picked = selection.selector or selection.fields
+    may_fit = (resource for resource in every if is_picked and selection.fits(resource) is None)
     undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
     return Selected(
         type=type_,
@@ -202,6 +213,16 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
         elsewhere=elsewhere,
         undecided=undecided,
     )
+
+
+def require_selectable(analysis: Analysis, kinds: Iterable[GroupKind], selection: Selection) -> None:
+    """Raise `UsageError` for a field by which an API server does not select objects of some kinds."""
+    for kind in kinds if selection.fields else ():
+        names = analysis.registry.kind_names(kind)
+        selectable = selectable_fields(names, analysis.index.definitions.get(kind))
+        if unknown := next((it.field for it in selection.fields if it.field not in selectable), None):
+            hint = f"{names.plural} can be selected by {listed(selectable)}"
+            raise UsageError(f"field label not supported: {unknown}", hint)
 
 
 def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> ObjectRef:
