@@ -13,8 +13,9 @@ from kubectl_policy.lint.rules.routes.hostnames import (
     hostname_partially_ignored,
     http_grpc_same_host,
 )
+from kubectl_policy.profiles.controllers import GatewayProfile
 from tests import build
-from tests.lint.rule_worlds import checked, said, verdicts
+from tests.lint.rule_worlds import CLASS, OURS, checked, known, said, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 R: Final = build.ref("HTTPRoute", "r")
 G: Final = build.ref("Gateway", "g")
+# The controller of `CLASS` accepts one kind of routes for a hostname.
+REFUSING: Final = (known(controllers=(OURS,), gateways=GatewayProfile(shared_hostnames="refused")),)
 
 
 def at(*hostnames: str) -> Resource:
@@ -166,13 +169,13 @@ class TestBothKinds:
     def test_the_newer_one_is_refused(self, older: list[str], newer: list[str], hostname: str) -> None:
         http = build.route("h", hostnames=older, age=1)
         grpc = build.route("g", kind="GRPCRoute", hostnames=newer, age=2)
-        assert checked(http_grpc_same_host, at(""), http, grpc) == [
+        assert checked(http_grpc_same_host, CLASS, at(""), http, grpc, profiles=REFUSING) == [
             Finding(
                 subject=grpc.ref,
                 field="spec.hostnames",
                 message=(
                     f"HTTPRoute default/h has {hostname} of listener l0 of Gateway default/g: "
-                    "one of the two is accepted, HTTPRoute default/h"
+                    "one of the two is accepted, by Gateway API the older one, HTTPRoute default/h"
                 ),
                 related=(
                     Related(object=http.ref, field="spec.hostnames", origin=build.ORIGIN),
@@ -196,8 +199,37 @@ class TestBothKinds:
 
     def test_of_unknown_age(self) -> None:
         """Which of the two is refused is not known, but that one is."""
-        [finding] = checked(http_grpc_same_host, at(""), build.route("h"), build.route("g", kind="GRPCRoute"))
-        assert finding.message.endswith("one of the two is accepted, the older one, and their ages are not known here")
+        world = (CLASS, at(""), build.route("h"), build.route("g", kind="GRPCRoute"))
+        [finding] = checked(http_grpc_same_host, *world, profiles=REFUSING)
+        assert finding.message.endswith(
+            "one of the two is accepted, by Gateway API the older one, and their ages are not known here"
+        )
+
+    def test_where_the_implementation_is_unknown(self) -> None:
+        """Gateway API allows it to accept both."""
+        world = (at(""), build.route("h", age=1), build.route("g", kind="GRPCRoute", age=2))
+        assert said(checked(http_grpc_same_host, *world)) == [
+            (
+                "spec.hostnames",
+                "? HTTPRoute default/h has hostnames of listener l0 of Gateway default/g as well: whether both are "
+                "accepted depends on the implementation",
+            )
+        ]
+
+    @pytest.mark.parametrize(
+        ("controller", "number"),
+        [
+            ("gateway.envoyproxy.io/gatewayclass-controller", 0),
+            ("gateway.nginx.org/nginx-gateway-controller", 0),
+            ("kgateway.dev/kgateway", 0),
+            ("gateway.k8s.aws/alb", 1),
+        ],
+    )
+    def test_of_known_implementations(self, controller: str, number: int) -> None:
+        routes = (build.route("h", age=1), build.route("g", kind="GRPCRoute", age=2))
+        world = (build.gateway_class("public", controller), at(""), *routes)
+        findings = checked(http_grpc_same_host, *world)
+        assert [finding.certain for finding in findings] == [True] * number
 
 
 class TestEveryListener:

@@ -71,6 +71,7 @@ def test_what_a_file_leaves_out(tmp_path: Path) -> None:
     [
         ("  invalidParents: served\n", "evidence"),
         ("  evidence: []\n", "gateways.evidence"),
+        ("  sharedHostnames: both\n" + EVIDENCE, "use one of accepted, refused, unknown"),
         ("  invalidParents: ignored\n" + EVIDENCE, "use one of served, passedOver"),
         ("  refusals: [Nonsense]\n" + EVIDENCE, "use one of NoMatchingParent, NotAllowedByListeners"),
         ("  refusals: NoMatchingParent\n" + EVIDENCE, "gateways.refusals"),

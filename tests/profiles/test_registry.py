@@ -349,7 +349,7 @@ class TestGateways:
         assert Registry(index(), [own]).gateway_profile(self.BUILT_IN) is STANDARD_GATEWAYS
         assert Registry(index(), [replace(own, gateways=None)]).gateway_profile(self.BUILT_IN).ignores_invalid
 
-    @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.k8s.aws/alb"])
+    @pytest.mark.parametrize("controller", ["", "example.com/gateway", "konghq.com/kic-gateway-controller"])
     def test_files_of_other_implementations_are_not_read(
         self, monkeypatch: pytest.MonkeyPatch, controller: str
     ) -> None:

@@ -24,6 +24,7 @@ InvalidParents: TypeAlias = Literal["served", "passedOver"]
 Conflicting: TypeAlias = Literal["all", "valid"]
 SharedPorts: TypeAlias = Literal["none", "first"]
 ClaimedHostnames: TypeAlias = Literal["attached", "refused"]
+SharedHostnames: TypeAlias = Literal["accepted", "refused", "unknown"]
 # The reasons for which a route is not attached, as `RouteConditionReason` names them.
 RouteRefusal: TypeAlias = Literal["NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname"]
 Event: TypeAlias = Literal[
@@ -191,6 +192,10 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
     `NoMatchingListenerHostname`); the first one that applies is reported. Without it: the nearest miss: hostname, then
     namespace and kind.
+    """
+    shared_hostnames: SharedHostnames = "unknown"
+    """The treatment of an HTTPRoute and a GRPCRoute with a common hostname at one listener. `accepted`: both serve
+    requests. `refused`: only one of them is accepted. Gateway API allows both.
     """
     evidence: Annotated[Evidence, REQUIRED] = ()
     """The sources of this information."""

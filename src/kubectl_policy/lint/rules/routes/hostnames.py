@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.refusals import ParentRefusal
     from kubectl_policy.model import GroupKind, NodeRef, Resource
+    from kubectl_policy.profiles.controllers import SharedHostnames
     from kubectl_policy.topology import Binding
 
 _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
@@ -56,14 +57,15 @@ def hostname_partially_ignored(world: LintWorld) -> Iterator[Finding]:
 
 @lint_rule("GWP4011", "warning")
 def http_grpc_same_host(world: LintWorld) -> Iterator[Finding]:
-    """An HTTPRoute and a GRPCRoute have the same hostname at one listener.
+    """An HTTPRoute and a GRPCRoute have the same hostname at one listener, and only one of them may be accepted.
 
-    Implementations must accept exactly one of the two: the older one, then the first by namespace and name. The other
-    route gets no requests. Some implementations serve both, so the finding is a warning. Use a hostname or a listener
-    for each route, which works with all implementations.
+    Gateway API allows an implementation to accept only the older route, then the first by namespace and name; the other
+    one gets no requests. Most implementations accept both, and nothing is reported if the profile of the controller
+    says so; without a profile, it is unknown. Use a hostname or a listener for each route, which works with all
+    implementations.
 
-    Source: GRPCRouteSpec.Hostnames, "the implementation MUST accept exactly one of these two routes" (Gateway API,
-    apis/v1/grpcroute_types.go).
+    Source: GEP-1016, "Cross Serving", which requires uniqueness no longer (kubernetes-sigs/gateway-api#4598);
+    GRPCRouteSpec.Hostnames (Gateway API, apis/v1/grpcroute_types.go).
     """
     at_listeners = _by_listener(world, GRPC_ROUTE)
     if not at_listeners:
@@ -71,6 +73,8 @@ def http_grpc_same_host(world: LintWorld) -> Iterator[Finding]:
     http = _by_listener(world, HTTP_ROUTE)
     reported: set[tuple[Resource, Resource]] = set()
     for listener, grpc in at_listeners.items():
+        if _treatment(world, listener) == "accepted":
+            continue
         for refused, accepted, hostname in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
             if (refused, accepted) not in reported:
                 reported.add((refused, accepted))
@@ -227,15 +231,23 @@ def _covering(name: str) -> Iterator[str]:
     yield ""
 
 
+def _treatment(world: LintWorld, listener: NodeRef) -> SharedHostnames:
+    """Return what the controller of a listener makes of an HTTPRoute and a GRPCRoute with a common hostname."""
+    return world.gateways.profile_of(world.gateways.gateway_of(listener.object)).shared_hostnames
+
+
 def _refused_route(
     world: LintWorld, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef
 ) -> Finding:
+    shared = f"{accepted.ref} has {f'hostname {hostname}' if hostname else 'hostnames'} of {listener_label(listener)}"
+    if _treatment(world, listener) == "unknown":
+        outcome = "whether both are accepted depends on the implementation"
+        return world.unknown(refused, "spec.hostnames", f"{shared} as well: {outcome}")
     known = refused.created is not None and accepted.created is not None
-    which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
-    hostnames = f"hostname {hostname}" if hostname else "hostnames"
+    which = f"the older one, {accepted.ref}" if known else "the older one, and their ages are not known here"
     return Finding(
         subject=refused.ref,
         field="spec.hostnames",
-        message=f"{accepted.ref} has {hostnames} of {listener_label(listener)}: one of the two is accepted, {which}",
+        message=f"{shared}: one of the two is accepted, by Gateway API {which}",
         related=(world.related(accepted.ref, "", "spec.hostnames"), world.related(listener.object)),
     )
