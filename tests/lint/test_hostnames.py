@@ -211,8 +211,10 @@ class TestBothKinds:
         assert said(checked(http_grpc_same_host, *world)) == [
             (
                 "spec.hostnames",
-                "? HTTPRoute default/h has hostnames of listener l0 of Gateway default/g as well: whether both are "
-                "accepted depends on the implementation",
+                (
+                    "? HTTPRoute default/h has hostnames of listener l0 of Gateway default/g as well: whether both are "
+                    "accepted depends on the implementation"
+                ),
             )
         ]
 

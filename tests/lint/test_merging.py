@@ -38,6 +38,14 @@ from tests.lint.policy_manifests import (
 from tests.lint.rule_worlds import document, snapshot_of
 
 MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
+# The route names both listeners of a Gateway, and has a hostname in common with one of them.
+APART: Final = (
+    gateway(listeners=("http", "other"))
+    .replace("port: 80,", "port: 80, hostname: a.example,")
+    .replace("port: 81,", "port: 81, hostname: b.example,")
+    + route(hostname="a.example")
+    + service()
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,8 @@ MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
         # It does not ask for it, and what it asks for is yet to be filled in.
         [WORLD, security(ON_ROUTE, CORS)],
         [WORLD, security(ON_ROUTE, f'mergeType: "${{MERGE}}", {CORS}')],
+        # The one further up is at a listener that the route names, and has no hostname in common with.
+        [APART, security(ON_GATEWAY, JWT, section="other"), security(ON_ROUTE, MERGING)],
         # The one further up is there, and is not valid: that is what is to be said.
         [WORLD, security(ON_GATEWAY, "basicAuth: {users: {name: missing}}"), security(ON_ROUTE, MERGING)],
         # It has no effect at all.

@@ -12,6 +12,7 @@ from kubectl_policy.model.fields import mapping_at, same_json, value_at
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.status_ancestors import TargetOrder
 from kubectl_policy.resolution import Contribution, Leaf, Resolution, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.resolution.effective import resolve
@@ -63,8 +64,15 @@ def nothing_to_merge_with(world: LintWorld) -> Iterator[Finding]:
 
 
 def _meets_another(world: LintWorld, enforcement: Enforcement) -> bool:
-    """Whether a policy merges with another one anywhere, or would if that one were valid."""
+    """Whether a policy merges with another one anywhere, or would if that one were valid.
+
+    Controllers report a merge also at a listener that the route names and shares no hostname with.
+    """
     policy = enforcement.policy
+    order = TargetOrder(world.analysis, world.registry.profile(policy.group_kind))
+    targets = (attachment.target for attachment in world.analysis.attachments[policy])
+    if any(order.merges_of(policy, target) for target in targets if target):
+        return True
     merged = any(source.object != policy for resolution in enforcement.resolutions for source in resolution.members)
     failed_policies = world.analysis.resolver.failed_policies
     paths = (effective.path for effective in enforcement.outcomes)
