@@ -67,6 +67,13 @@ GATEWAY_API_KINDS: Final = (
     Claim(GroupKind(GATEWAY_API, "BackendLBPolicy"), "direct", ANY_SPELLING, (SERVICE, SERVICE_IMPORT), "None"),
     Claim(GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"), "direct", ANY_SPELLING, (), "None"),
 )
+TELEMETRY_KINDS: Final = (
+    Claim(GroupKind(GATEWAY_API, "TelemetryPolicy"), "direct", REFS, (GATEWAY,), "None", crosses=True),
+    Claim(GroupKind(GATEWAY_API_EXPERIMENTAL, "XTelemetryPolicy"), "direct", REFS, (GATEWAY,), "None", crosses=True),
+    Claim(
+        GroupKind("agentic.networking.x-k8s.io", "TelemetryPolicy"), "direct", REFS, (GATEWAY,), "None", crosses=True
+    ),
+)
 NGINX_KINDS: Final = (
     Claim(GroupKind(NGINX, "ClientSettingsPolicy"), "inherited", REF, WITH_ROUTES, "Patch defaults"),
     Claim(GroupKind(NGINX, "ProxySettingsPolicy"), "inherited", REFS, WITH_ROUTES, "Patch defaults"),
@@ -195,6 +202,7 @@ PARAMETERS: Final = tuple(
 PARTLY: Final = {claim.kind for claim in ISTIO_KINDS if claim.fields}
 CLAIMS: Final = (
     *GATEWAY_API_KINDS,
+    *TELEMETRY_KINDS,
     *NGINX_KINDS,
     *KGATEWAY_KINDS,
     *GLOO_KINDS,

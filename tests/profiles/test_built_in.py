@@ -13,16 +13,17 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.attachment.settings import SettingsReference
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kind_roles import GATEWAY_API, SERVICE
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.load import ProfileFile, built_in_profiles
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.profiles.reading import problems
 from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.predicted_conditions import PolicyStatuses
 from tests import fast_yaml
-from tests.build import listed, node, policy, ref, resource, service, snapshot, target
+from tests.build import gateway, listed, node, policy, ref, resource, route, service, snapshot, target
 from tests.implementations import manifests
-from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
+from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS, TELEMETRY_KINDS
 
 FILES: Final = sorted(
     file.name for file in (resources.files("kubectl_policy.profiles") / "data").iterdir() if file.name.endswith(".yaml")
@@ -121,6 +122,33 @@ def test_a_backend_tls_policy_on_a_port_beats_one_on_the_service() -> None:
         (one_port.ref,),
     )
     assert analysis.enforcement(one_port.ref).state == "Enforced"
+
+
+@pytest.mark.parametrize("kind", [claim.kind for claim in TELEMETRY_KINDS], ids=str)
+def test_a_gateway_takes_one_telemetry_policy(kind: GroupKind) -> None:
+    """Says: "The older policy by creation timestamp takes precedence"; for any other one, Accepted is False."""
+    older, newer = (
+        policy(name, target("public", "Gateway"), kind=kind.kind, group=kind.group, age=age, tracing={"spanName": name})
+        for name, age in (("z", 1), ("a", 2))
+    )
+    analysis = analyze(snapshot(newer, older, gateway("public"), complete=True))
+    (effective,) = analysis.effective(node("Gateway", "public"))
+    assert plain(effective.resolution.spec) == {"tracing": {"spanName": "z"}}
+    conditions = [
+        (str(status.ancestor), condition.type, condition.status, condition.reason)
+        for status in PolicyStatuses(analysis).of(newer.ref)
+        for condition in status.conditions
+    ]
+    assert conditions == [("Gateway default/public", "Accepted", "False", "Conflicted")]
+
+
+def test_an_x_backend_has_one_port() -> None:
+    """`spec.port.number`, which a backendRef names."""
+    backend = resource("XBackend", "x", {"port": {"number": 443}}, group=GATEWAY_API_EXPERIMENTAL)
+    backend_ref: Json = {"group": GATEWAY_API_EXPERIMENTAL, "kind": "XBackend", "name": "x", "port": 443}
+    analysis = analyze(snapshot(backend, route("r", rules=[{"backendRefs": [backend_ref]}]), complete=True))
+    (found,) = analysis.topology.backends(ref("HTTPRoute", "r"))
+    assert (found.state, str(found.node)) == ("resolved", "XBackend default/x#443")
 
 
 def test_a_backend_lb_policy_takes_services_and_their_imports_alone() -> None:

@@ -119,7 +119,7 @@ _NAMESPACED: Final[Mapping[str, Mapping[str, str]]] = {
     "": {"Secret": "", "ConfigMap": "cm", "Pod": "po", "ServiceAccount": "sa"},
     "apps": {"Deployment": "deploy"},
     GATEWAY_API: {"ReferenceGrant": "refgrant", "BackendTLSPolicy": "btlspolicy", "BackendLBPolicy": "blbpolicy"},
-    GATEWAY_API_EXPERIMENTAL: {"XBackendTrafficPolicy": "xbtrafficpolicy"},
+    GATEWAY_API_EXPERIMENTAL: {"XBackendTrafficPolicy": "xbtrafficpolicy", "XTelemetryPolicy": ""},
 }
 
 
