@@ -265,9 +265,9 @@ class LintWorld:
         elif presence == "unknown":
             yield self.unknown(subject, field, self.index.absence.message(to))
 
-    def unknown(self, subject: Resource, field: str, message: str) -> Finding:
-        """Return a finding that is not certain."""
-        return Finding(subject=subject.ref, field=field, message=message, certain=False)
+    def unknown(self, subject: Resource, field: str, message: str, severity: Severity | None = None) -> Finding:
+        """Return a finding that is not certain, with the severity of its rule unless another one is given."""
+        return Finding(subject=subject.ref, field=field, message=message, certain=False, severity=severity)
 
     @cached_property
     def trials(self) -> Trials:

@@ -97,6 +97,7 @@ _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
     "": {"Node": "no", "PersistentVolume": "pv"},
     CRD.group: {CRD.kind: "crd crds"},
     "rbac.authorization.k8s.io": {"ClusterRole": "", "ClusterRoleBinding": ""},
+    "certificates.k8s.io": {"ClusterTrustBundle": ""},
     "storage.k8s.io": {"StorageClass": "sc"},
     "networking.k8s.io": {"IngressClass": ""},
     "scheduling.k8s.io": {"PriorityClass": "pc"},

@@ -188,6 +188,14 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of a route at a listener if every hostname of the route there is the hostname of another listener
     on the port: `attached`, or `refused` as `NoMatchingListenerHostname`.
     """
+    authority_kinds: frozenset[GroupKind] = frozenset()
+    """The kinds of objects with CA certificates, apart from ConfigMaps and Secrets; their contents are not read. All of
+    them are cluster-scoped, and the controllers recognize them by `kind` alone.
+    """
+    secret_types: Mapping[Name, Annotated[tuple[Name, ...], Meta(min_length=1)]] = NOTHING
+    """A map from types of Secrets, which name a certificate that is kept elsewhere, to the keys that they must have.
+    Without it: a Secret holds the certificate itself.
+    """
     refusals: tuple[RouteRefusal, ...] = ()
     """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
     `NoMatchingListenerHostname`); the first one that applies is reported. Without it: the nearest miss: hostname, then

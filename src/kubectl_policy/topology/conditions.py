@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import items_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, SERVICE
-from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, CertificateRef, authority_problem
+from kubectl_policy.topology.gateway.certificates import (
+    CONFIG_MAP,
+    ELSEWHERE,
+    INVALID_KIND,
+    CertificateRef,
+    authority_problem,
+)
 from kubectl_policy.topology.gateway.conditions import Condition, true_condition, unknown_condition
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT, Binding
 from kubectl_policy.topology.references import parent_refs, refer
@@ -191,10 +197,14 @@ def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
 def authority_refs(topology: Topology, policy: ObjectRef) -> Iterator[CertificateRef]:
     """Yield the references of a BackendTLSPolicy to CA certificates, which are in its own namespace."""
     field = "spec.validation.caCertificateRefs"
-    for position, reference in enumerate(items_at(topology.index.defaulted(policy), field)):
+    references = items_at(topology.index.defaulted(policy), field)
+    for position, reference in enumerate(references):
         if isinstance(reference, Mapping):
             target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, CONFIG_MAP)
             problem = authority_problem(topology.gateways, policy, target)
+            if problem and problem.reason == ELSEWHERE and len(references) > 1:
+                message = f"{target} names a certificate elsewhere, so that it must be the only reference"
+                problem = Problem(message=message, reason=ELSEWHERE)
             yield CertificateRef(field=f"{field}[{position}]", target=target, problem=problem)
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.competition import hostname_field
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, ObjectRef, Problem, Resource
+from kubectl_policy.model import GroupKind, ObjectRef, Problem, Resource, Severity
 from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unknown_hostname
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
+    ELSEWHERE,
     INVALID,
     INVALID_KIND,
     SECRET,
@@ -82,7 +83,8 @@ def _invalid_reference(
 ) -> Finding:
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
-        return world.unknown(owner, ref.field, problem.message)
+        severity: Severity | None = "warning" if problem.reason == ELSEWHERE else None
+        return world.unknown(owner, ref.field, problem.message, severity)
     if is_missing and _names_by_cert_manager(world, owner, ref.target) is not None:
         return world.unknown(owner, ref.field, f"{ref.target} is made by cert-manager, and was not read")
     is_refused = problem.reason == NOT_PERMITTED

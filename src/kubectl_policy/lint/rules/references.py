@@ -21,7 +21,7 @@ from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
-from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET, CertificateRef
+from kubectl_policy.topology.gateway.certificates import ELSEWHERE, INVALID_KIND, SECRET, CertificateRef
 from kubectl_policy.topology.references import RouteFilter, parameters_ref
 
 if TYPE_CHECKING:
@@ -292,7 +292,9 @@ def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, 
     needs, is_kind = world.registry.profile(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
     # Further kinds, and what is in Secrets, are up to the implementation.
     own_kind = is_kind and any(target.group_kind in need.group_kinds for need in needs)
-    own_format = target.group_kind == SECRET and not is_missing
+    own_format = target.group_kind == SECRET and not is_missing and problem.reason != ELSEWHERE
+    if problem.reason == ELSEWHERE and not problem.certain:
+        return world.unknown(policy, ref.field, problem.message, "warning")
     if own_kind or own_format or not problem.certain:
         return world.unknown(policy, ref.field, problem.message)
     # Some implementations take the certificate under another key.

@@ -29,19 +29,28 @@ _PEM: Final = "-----BEGIN CERTIFICATE-----"
 # What is wrong with a reference to a certificate, but for a missing ReferenceGrant: its kind, or what it finds.
 INVALID_KIND: Final = "InvalidKind"
 INVALID: Final = "InvalidRef"
+# A Secret that names a certificate elsewhere, which controllers use only if they are set up for it.
+ELSEWHERE: Final = "Elsewhere"
 
 
 def certificate_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
     """Return the problem with a reference to a key pair; None if it is valid.
 
     "A CertificateRef is considered invalid when it refers to a nonexistent or unsupported resource or kind, or when the
-    data within that resource is malformed" (ListenerReasonInvalidCertificateRef).
+    data within that resource is malformed" (ListenerReasonInvalidCertificateRef). Controllers may know types of Secrets
+    that name a certificate elsewhere.
     """
     return _problem(gateways, owner, target, (SECRET,), ("tls.crt", "tls.key"))
 
 
 def authority_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
-    """Return the problem with a reference to CA certificates, under the key `ca.crt`; None if it is valid."""
+    """Return the problem with a reference to CA certificates, under the key `ca.crt`; None if it is valid.
+
+    Controllers may know further kinds that hold such certificates.
+    """
+    kinds = {kind.kind: kind for profile in gateways.profiles_of(owner) for kind in profile.authority_kinds}
+    if target.kind in kinds:
+        return reference_problem(gateways.index, owner, ObjectRef(kinds[target.kind], "", target.name), INVALID)
     return _problem(gateways, owner, target, CA_KINDS, ("ca.crt",))
 
 
@@ -79,10 +88,35 @@ def _problem(
     problem = reference_problem(gateways.index, owner, target, INVALID)
     if problem:
         return problem
-    malformed = [key for key in keys if not _holds(gateways.index.defaulted(target), key)]
+    raw = gateways.index.defaulted(target)
+    required = _keys_of_type(gateways, owner, raw) if target.group_kind == SECRET else None
+    if required is not None:
+        return _problem_elsewhere(target, raw, required)
+    malformed = [key for key in keys if not _holds(raw, key)]
     if malformed:
         return Problem(message=f"{target} has no valid {' and no valid '.join(malformed)}", reason=INVALID)
     return None
+
+
+def _problem_elsewhere(target: ObjectRef, secret: Mapping[str, Json], keys: Sequence[str]) -> Problem:
+    """Return the problem of a Secret that names a certificate elsewhere: whether that is enabled is not known."""
+    absent = [key for key in keys if not _has_value(secret, key)]
+    if absent:
+        return Problem(message=f"{target} has no {' and no '.join(absent)}", reason=ELSEWHERE)
+    message = f"{target} of type {text_at(secret, 'type')} names a certificate elsewhere, which must be enabled"
+    return Problem(message=message, reason=ELSEWHERE, certain=False)
+
+
+def _keys_of_type(gateways: Gateways, owner: ObjectRef, secret: Mapping[str, Json]) -> Sequence[str] | None:
+    """Return the keys of a Secret that names a certificate elsewhere; None for one that holds the certificate."""
+    types = (profile.secret_types for profile in gateways.profiles_of(owner))
+    return next((keys[name] for keys in types if (name := text_at(secret, "type")) in keys), None)
+
+
+def _has_value(secret: Mapping[str, Json], key: str) -> bool:
+    """Whether a Secret has a value under a key, or may have one, since its data was withheld."""
+    parts = [part for part in ("stringData", "data") if value_at(secret, part) is not None]
+    return not parts or any(mapping_at(secret, part).get(key) for part in parts)
 
 
 def _holds(raw: Mapping[str, Json], key: str) -> bool:

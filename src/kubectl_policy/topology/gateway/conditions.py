@@ -12,6 +12,7 @@ from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_SETS
 from kubectl_policy.model.unknown import is_unfilled, is_unknown_kind, port_at
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
+    ELSEWHERE,
     INVALID,
     INVALID_KIND,
     SECRET,
@@ -38,11 +39,13 @@ _CERTIFICATE_REASONS: Final[Mapping[str, str]] = {
     INVALID_KIND: "InvalidCertificateRef",
     NOT_PERMITTED: "RefNotPermitted",
     INVALID: "InvalidCertificateRef",
+    ELSEWHERE: "InvalidCertificateRef",
 }
 _AUTHORITY_REASONS: Final[Mapping[str, str]] = {
     INVALID_KIND: "InvalidCACertificateKind",
     NOT_PERMITTED: "RefNotPermitted",
     INVALID: "InvalidCACertificateRef",
+    ELSEWHERE: "InvalidCACertificateRef",
 }
 
 

@@ -97,6 +97,18 @@ class Gateways:
         """Return the profile of a Gateway by its controller; the defaults of Gateway API if there is none."""
         return self._registry.gateway_profile(text_at(self._class(gateway), "spec.controllerName"))
 
+    def profiles_of(self, owner: ObjectRef) -> tuple[GatewayProfile, ...]:
+        """Return the profile of a Gateway or ListenerSet; for other objects, those of all known controllers."""
+        if owner.group_kind in LISTENER_HOLDERS:
+            return (self.profile_of(self.gateway_of(owner)),)
+        return self._known_profiles()
+
+    @cached_method
+    def _known_profiles(self) -> tuple[GatewayProfile, ...]:
+        classes = self.index.of_kind(GATEWAY_CLASS)
+        controllers = sorted({text_at(resource.raw, "spec.controllerName") for resource in classes})
+        return tuple(map(self._registry.gateway_profile, controllers))
+
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
         """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
 
