@@ -319,6 +319,24 @@ class TestSettings:
             assert (finding.subject, finding.field) == (P, "")
             assert "(spec.backendRef of Extension default/e)" in finding.message
 
+    def test_routes_that_fail_without_it(self) -> None:
+        """The policies that need the wrong object and the routes that they make fail are related to the finding."""
+        through = need(
+            "spec.extensionRef", "Extension", group="example.com", through=(need("spec.backendRef", "Service"),)
+        )
+        extension = build.resource("Extension", "e", {"backendRef": {"name": "x"}}, group="example.com")
+        policies = [build.policy(name, TO_ROUTE, extensionRef={"name": "e"}) for name in ("p", "q")]
+        direct = self.policy(keyRef={"name": "absent"})
+        failed = Related(object=R, words="requests to it get an error response", origin=build.ORIGIN)
+        needing = [Related(object=policy.ref, words="needs it", origin=build.ORIGIN) for policy in policies]
+        for when_invalid, routes in (("errors", [failed]), ("ignored", [])):
+            profile = known(needs=(through,), when_invalid=when_invalid)
+            [finding] = checked(policy_side_ref_missing, *SERVED, *policies, extension, profiles=[profile])
+            assert finding.related == (*needing, *routes)
+            profile = known(needs=(need(),), when_invalid=when_invalid)
+            [finding] = checked(policy_side_ref_missing, *SERVED, direct, profiles=[profile])
+            assert finding.related == tuple(routes)
+
     def test_what_may_be_referred_to(self) -> None:
         policy = self.policy(keyRef={"name": "key", "namespace": "b"})
         secret = build.resource("Secret", "key", group="", namespace="b")

@@ -15,8 +15,10 @@ from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource, 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.shared.trials import Trials, near_names
+from kubectl_policy.questions.shared.failing_routes import failing_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model.snapshot import Comment
+    from kubectl_policy.questions.shared.failing_routes import FailingRoute
     from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Binding
@@ -197,6 +200,15 @@ class LintWorld:
         """Return the first related objects with one label for all."""
         return tuple(self.related(obj, label) for obj in islice(objects, _MAX_LISTED))
 
+    def failing_routes(self, policies: Iterable[ObjectRef]) -> tuple[Related, ...]:
+        """Return the routes whose requests get an error response because policies are invalid, as related objects."""
+        failing = (failure.route for policy in policies for failure in self._failing_routes.get(policy, ()))
+        return self.related_to(dict.fromkeys(failing), "requests to it get an error response")
+
+    @cached_property
+    def _failing_routes(self) -> Mapping[ObjectRef, Sequence[FailingRoute]]:
+        return grouped((failure.policy, failure) for failure in failing_routes(self.analysis))
+
     def is_served(self, listener: Listener) -> bool:
         """Whether a listener is known to be on a Gateway in the input and to have no conflict."""
         gateway, owner = listener.gateway, listener.node.object
@@ -247,6 +259,7 @@ class LintWorld:
         reason: str = "",
         severity: Severity | None = None,
         name: Callable[[], str] | None = None,
+        related: tuple[Related, ...] = (),
     ) -> Iterator[Finding]:
         """Yield a finding if a referenced object does not exist, or may not exist.
 
@@ -260,6 +273,7 @@ class LintWorld:
                 message=f"{to} does not exist{harm}",
                 reason=reason,
                 fix=self.meant(to, name() if name else self.trials.referred(subject.ref, to)),
+                related=related,
                 severity=severity,
             )
         elif presence == "unknown":

@@ -7,11 +7,12 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import Finding, Fix, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem, Resource, Severity
 from kubectl_policy.model.body import strings_in
@@ -219,7 +220,8 @@ def policy_side_ref_missing(world: LintWorld) -> Iterator[Finding]:
     for setting in world.once(_settings):
         if setting.permitted:
             subject, field, harm = _subject(world, setting, "" if setting.is_name else ".name")
-            yield from world.absent(subject, setting.ref, field, harm, severity=setting.severity)
+            related = _concerned(world, setting, subject)
+            yield from world.absent(subject, setting.ref, field, harm, severity=setting.severity, related=related)
 
 
 @lint_rule("GWP5017", "error", "closed world", "profile")
@@ -245,7 +247,7 @@ def policy_side_ref_needs_grant(world: LintWorld) -> Iterator[Finding]:
                 field=field,
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
-                related=world.closed_grants(setting.ref.namespace),
+                related=(*_concerned(world, setting, subject), *world.closed_grants(setting.ref.namespace)),
                 fix=world.grant_for(setting.owner, setting.ref),
                 severity=setting.severity,
             )
@@ -306,20 +308,23 @@ def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, 
         field=f"{ref.field}.kind" if is_kind else f"{ref.field}.name",
         message=f"{problem.message}; {unless}connections to the backend fail",
         reason=INVALID_KIND if is_kind else "InvalidCACertificateRef",
-        related=(world.related(target),) if world.index.get(target) else (),
         fix=world.meant(target, world.trials.referred(policy.ref, target)) if is_missing else None,
+        related=(
+            *((world.related(target),) if world.index.get(target) else ()),
+            *world.failing_routes([policy.ref]),
+        ),
         severity="warning" if has_other_key else None,
     )
 
 
 class _Setting(Struct, frozen=True, kw_only=True):
-    """A reference from the settings of a policy to an object that it needs; `harm` is the consequence of its absence.
+    """A reference from the settings of policies to an object that they need; `harm` is the consequence of its absence.
 
     It is in the `owner`, which is the policy or another needed object, and may be only a name. `permitted` is None if
     unknown.
     """
 
-    policy: Resource
+    policies: tuple[Resource, ...]
     owner: ObjectRef
     field: str
     ref: ObjectRef
@@ -330,13 +335,16 @@ class _Setting(Struct, frozen=True, kw_only=True):
 
 
 def _settings(world: LintWorld) -> Sequence[_Setting]:
-    settings: dict[tuple[ObjectRef, str], _Setting] = {}
+    settings: dict[tuple[ObjectRef, str], list[_Setting]] = {}
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
         if policy.ref.group_kind != BACKEND_TLS_POLICY and (profile.needs or profile.backend_fields):
             for setting in _settings_of(world, policy, profile):
-                settings.setdefault((setting.owner, setting.field), setting)
-    return tuple(settings.values())
+                settings.setdefault((setting.owner, setting.field), []).append(setting)
+    return tuple(
+        replace(same[0], policies=tuple(policy for setting in same for policy in setting.policies))
+        for same in settings.values()
+    )
 
 
 def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
@@ -349,7 +357,7 @@ def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile)
         fields.add(named.field)
         ignored = "" if named.need.when_missing == "unknown" else "; without it, this setting is ignored"
         yield _Setting(
-            policy=policy,
+            policies=(policy,),
             owner=named.owner,
             field=named.field,
             ref=named.ref,
@@ -361,13 +369,20 @@ def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile)
     for call in calls_of(index, policy, profile):
         if call.field not in fields:
             yield _Setting(
-                policy=policy,
+                policies=(policy,),
                 owner=policy.ref,
                 field=call.field,
                 ref=call.backend,
                 permitted=index.grants.permit(policy.ref.group_kind, policy.ref.namespace, call.backend),
                 harm="; what the policy asks there fails",
             )
+
+
+def _concerned(world: LintWorld, setting: _Setting, subject: Resource) -> tuple[Related, ...]:
+    """Return the policies that need the reference, and the routes that fail without it, as related objects."""
+    policies = [policy.ref for policy in setting.policies]
+    needing = world.related_to((policy for policy in policies if policy != subject.ref), "needs it")
+    return (*needing, *world.failing_routes(policies))
 
 
 def _subject(world: LintWorld, setting: _Setting, part: str) -> tuple[Resource, str, str]:
@@ -378,4 +393,4 @@ def _subject(world: LintWorld, setting: _Setting, part: str) -> tuple[Resource, 
     owner = world.index.get(setting.owner)
     if owner and world.in_scope(owner):
         return owner, f"{setting.field}{part}", setting.harm
-    return setting.policy, "", f" ({setting.field} of {setting.owner}){setting.harm}"
+    return setting.policies[0], "", f" ({setting.field} of {setting.owner}){setting.harm}"

@@ -102,13 +102,18 @@ def policy_invalid(world: LintWorld) -> Iterator[Finding]:
         wrong, failing, _ = message.partition(FAILING_REQUESTS)
         field = _field_in(wrong, world.registry.profile(policy.ref.group_kind))
         where = some([node_phrase(target) for target in targets])
+        named = dict.fromkeys(target.object for target in targets)
+        failed = world.failing_routes([policy.ref]) if failing else ()
         so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
         yield Finding(
             subject=policy.ref,
             field=field,
             message=f"{_without(wrong, field, policy)}; {so}",
             reason="Invalid",
-            related=tuple(world.related(obj, "a target") for obj in dict.fromkeys(node.object for node in targets)),
+            related=(
+                *(world.related(obj, "a target") for obj in named),
+                *(related for related in failed if related.object not in named),
+            ),
         )
 
 
