@@ -17,7 +17,6 @@ from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import Path, Topology, shape_problems_of
 from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.problems import broken_reference, dangling_references
-from kubectl_policy.topology.references import reference_problem
 from kubectl_policy.validation import find_schema
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ class Problems:
         # Attachments fail, and say so, if a required object is missing.
         fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
         for call in (call for call in calls if call.field not in fatal):
-            problem = reference_problem(index, policy.ref, call.backend, "")
+            problem = self._topology.gateways.reference_problem(policy.ref, call.backend, "")
             if problem and problem.certain:
                 yield broken_reference(policy, call.field, call.backend, problem.message, problem.reason)
 

@@ -321,8 +321,8 @@ class TestGrantSetting:
     need: Final = replace(
         STORE,
         grant_setting="grants",
-        grant_value="on",
-        through=(replace(KEY, grant_setting="grants", grant_value="on"),),
+        grant_values=frozenset({"on"}),
+        through=(replace(KEY, grant_setting="grants", grant_values=frozenset({"on"})),),
     )
     far: Final[Json] = {"name": "a", "namespace": "far"}
 

@@ -16,7 +16,10 @@ from typing import Final, NamedTuple, cast
 from kubectl_policy import Analysis, EffectivePolicy, GroupKind, Implementation, Leaf, NodeRef, ObjectRef, Path
 from kubectl_policy.model import Json
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.questions.differences.serving import RuleAnswers, Serving
 from kubectl_policy.questions.predicted_conditions import AncestorStatus, PolicyCondition, PolicyStatuses
+from kubectl_policy.questions.route_programming import RoutePrograms
+from kubectl_policy.questions.shared.failing_routes import failing_routes
 from kubectl_policy.resolution.traced import KeyedList, Traced
 from kubectl_policy.topology import (
     Condition,
@@ -150,19 +153,24 @@ def effective(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
 
     Of the rules that delegate, those are left out that are delegated to themselves: the format has none of them.
     """
+    serving = Serving(analysis, failing_routes(analysis))
     return [
         {
             "listener": listener_name(rule.gateway, rule.listener),
             "route": dashed(rule.path[-1].object),
             "rule": rule.rules[-1][1],
             "via": rule.via,
-            # A rule that answers with an error because of an invalid policy; of that this project has no notion.
-            "replaced": False,
+            "replaced": _is_replaced(serving.rules(rule.path[-1].object)[rule.rules[-1][1]]),
             **in_force(analysis, rule.path),
         }
         for rule in rules
         if rule.path[-1].kind in WITH_RULES and not (rule.delegates and rule.via)
     ]
+
+
+def _is_replaced(rule: RuleAnswers) -> bool:
+    """Whether a rule answers with an error for an invalid policy or filter, or since it delegates to no route."""
+    return bool(rule.invalid) or (not rule.answered and any(backend.routes is not None for backend in rule.broken))
 
 
 def in_force(analysis: Analysis, path: Path) -> Entry:
@@ -199,13 +207,19 @@ _ANY_KIND: Final = GroupKind("gateway.kgateway.dev", "TrafficPolicy")
 
 def routes(analysis: Analysis) -> list[Entry]:
     """Return every route with each parent that has a status for it."""
-    return [{**identity(route), "parents": list(_parents(analysis, route))} for route in objects(analysis, *ROUTES)]
+    programs = RoutePrograms(analysis)
+    return [
+        {**identity(route), "parents": list(_parents(analysis, route, programs))}
+        for route in objects(analysis, *ROUTES)
+    ]
 
 
-def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
+def _parents(analysis: Analysis, route: ObjectRef, programs: RoutePrograms) -> Iterator[Entry]:
     for parent, conditions in route_parent_conditions(analysis.topology, route):
         if _reports(analysis, parent.object, frozenset({route})):
-            yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(conditions)}
+            programmed = programs.conditions(route, parent.object) if conditions else ()
+            reported: list[Condition | PolicyCondition] = [*conditions, *programmed]
+            yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(reported)}
 
 
 def _reports(analysis: Analysis, parent: ObjectRef, seen: frozenset[ObjectRef]) -> bool:

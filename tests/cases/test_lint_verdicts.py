@@ -180,7 +180,7 @@ FLOORS: Final = {
     "conformance": (38, 38),
     "envoy-gateway": (85, 192),
     "envoy-gateway-random": (356, 3),
-    "kgateway": (26, 128),
+    "kgateway": (31, 128),
     "kuadrant": (41, 65),
     "nginx-gateway-fabric": (205, 18),
 }

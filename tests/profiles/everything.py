@@ -35,7 +35,7 @@ FIELDS: Final[Mapping[str, Any]] = {
             "optional": True,
             "competes": True,
             "grantSetting": "controller",
-            "grantValue": "strict",
+            "grantValues": ["strict"],
             "through": [{"field": "spec.next", "group": "", "kinds": ["Secret"]}],
         },
         {

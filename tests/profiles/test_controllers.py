@@ -9,12 +9,20 @@ from msgspec.structs import replace
 
 from kubectl_policy import Analysis, Implementation, PolicyKindProfile, analyze
 from kubectl_policy.errors import ProfileError
-from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model import GroupKind, Json, Origin
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.profiles import Registry, load, load_profiles
-from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, ByLabel, DelegationProfile, GatewayProfile
+from kubectl_policy.profiles.controllers import (
+    STANDARD_GATEWAYS,
+    ByLabel,
+    ConditionWords,
+    DelegationProfile,
+    GatewayProfile,
+    RuleReplacement,
+)
 from kubectl_policy.profiles.load import ProfileFile, built_in_delegations, profiles_in
 from kubectl_policy.profiles.reading import file_fields, problems
+from kubectl_policy.topology import listener_conditions
 from tests import build
 from tests.build import index
 
@@ -44,13 +52,23 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         "  unsupportedFeatures: [TLSRouteModeMixed]\n"
         "  addressTypes: [IPAddress, example.com/pool]\n"
         "  invalidParents: passedOver\n"
-        "  refusals: [NoMatchingParent, NotAllowedByListeners]\n" + EVIDENCE,
+        "  refusals: [NoMatchingParent, NotAllowedByListeners]\n"
+        "  ruleReplacement:\n"
+        "    programmed: {type: Ready, status: 'True', reason: Ready}\n"
+        "    replaced: {type: Ready, status: 'False', reason: Replaced}\n"
+        "  grantSetting: example.grants\n"
+        "  grantValues: [strict]\n" + EVIDENCE,
     )
     said = GatewayProfile(
         unsupported_features=frozenset({"TLSRouteModeMixed"}),
         address_types=frozenset({"IPAddress", "example.com/pool"}),
         invalid_parents="passedOver",
         refusals=("NoMatchingParent", "NotAllowedByListeners"),
+        rule_replacement=RuleReplacement(
+            programmed=ConditionWords("Ready", "True", "Ready"), replaced=ConditionWords("Ready", "False", "Replaced")
+        ),
+        grant_setting="example.grants",
+        grant_values=frozenset({"strict"}),
         evidence=("https://example.com/docs",),
     )
     assert [found.gateways for found in profiles] == [said, said]
@@ -98,6 +116,60 @@ def analysed(*profiles: PolicyKindProfile, controller: str = "example.com/gatewa
 def served(analysis: Analysis) -> bool:
     """Whether the route is attached to the Gateway."""
     return {binding.state for binding in analysis.topology.bindings(build.ref("HTTPRoute", "r"))} == {"attached"}
+
+
+GRANTING: Final = "  grantSetting: example.grants\n  grantValues: [strict]\n" + EVIDENCE
+GRANTS: Final = FILE.replace("settings:\n", "settings:\n  example.grants: {default: strict, description: by default}\n")
+
+
+class TestReferencesWithoutGrants:
+    """A setting with which controllers permit every reference to another namespace."""
+
+    far: Final = build.service("far", namespace="far")
+
+    def states(self, folder: Path, *parents: str, **settings: str) -> dict[str, str]:
+        """The state of a reference of a route to another namespace, and the reason if it is refused."""
+        classes = (build.gateway_class("public", "example.com/gateway"), build.gateway_class("other", "example.org/x"))
+        gateways = (build.gateway("g"), build.gateway("o", class_name="other"))
+        rules = [build.rule(build.backend("far", namespace="far"))]
+        route = build.route("r", parents=[build.parent(name) for name in parents], rules=rules)
+        analysis = analyze(
+            build.snapshot(*classes, *gateways, route, self.far, complete=True),
+            profiles=loaded(folder, GRANTING, text=GRANTS),
+            implementation=Implementation(settings={f"example.{name}": value for name, value in settings.items()}),
+        )
+        (backend,) = analysis.topology.backends(route.ref)
+        behind = analysis.topology.relations.referring.forwarding.to(self.far.ref)
+        assert (backend.state == "resolved") is (list(behind) == [route.ref])
+        return {backend.state: backend.reason}
+
+    def test_a_route_of_these_controllers(self, tmp_path: Path) -> None:
+        assert self.states(tmp_path, "g", grants="off") == {"resolved": ""}
+
+    def test_by_default_and_with_other_values(self, tmp_path: Path) -> None:
+        for settings in ({}, {"grants": "strict"}):
+            assert self.states(tmp_path, "g", **settings) == {"broken": "RefNotPermitted"}
+
+    def test_a_route_that_other_controllers_serve_as_well(self, tmp_path: Path) -> None:
+        for parents in (("g", "o"), ("o",), ()):
+            assert self.states(tmp_path, *parents, grants="off") == {"broken": "RefNotPermitted"}
+
+    def test_a_certificate_of_a_listener(self, tmp_path: Path) -> None:
+        tls: Json = {"certificateRefs": [{"name": "cert", "namespace": "far"}]}
+        world = (
+            build.gateway_class("public", "example.com/gateway"),
+            build.gateway("g", build.listener("https", "HTTPS", 443, tls=tls)),
+        )
+        reasons: dict[str, str] = {}
+        for value in ("off", "strict"):
+            analysis = analyze(
+                build.snapshot(*world, complete=True),
+                profiles=loaded(tmp_path, GRANTING, text=GRANTS),
+                implementation=Implementation(settings={"example.grants": value}),
+            )
+            *_, resolved = listener_conditions(analysis.topology.gateways, build.node("Gateway", "g", "https"))
+            reasons[value] = resolved.reason
+        assert reasons == {"off": "InvalidCertificateRef", "strict": "RefNotPermitted"}
 
 
 PASSING: Final = "  addressTypes: [IPAddress]\n  invalidParents: passedOver\n" + EVIDENCE

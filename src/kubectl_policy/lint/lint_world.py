@@ -17,8 +17,8 @@ from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, REFERENCE_GRANT, R
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
-from kubectl_policy.questions.shared.trials import Trials, near_names
 from kubectl_policy.questions.shared.failing_routes import failing_routes
+from kubectl_policy.questions.shared.trials import Trials, near_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

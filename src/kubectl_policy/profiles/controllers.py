@@ -163,6 +163,15 @@ class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
 STANDARD_STATUS: Final = StatusProfile()
 
 
+class RuleReplacement(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The condition that reports on a route, for each parent, whether rules answer with an error instead."""
+
+    programmed: ConditionWords
+    """The condition if no rule is replaced."""
+    replaced: ConditionWords
+    """The condition if a rule answers with an error, because a policy there is invalid or a filter does not exist."""
+
+
 class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of Gateways by some controllers, where Gateway API leaves a choice or they depart from it."""
 
@@ -205,8 +214,24 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of an HTTPRoute and a GRPCRoute with a common hostname at one listener. `accepted`: both serve
     requests. `refused`: only one of them is accepted. Gateway API allows both.
     """
+    rule_replacement: RuleReplacement | None = None
+    """The condition that controllers report on routes about rules that they replace by an error response: `programmed`
+    if there are none, else `replaced`. Without it: no such condition.
+    """
+    grant_setting: Name = ""
+    """The controller setting that decides whether references of Gateways, ListenerSets and routes to other namespaces
+    need a ReferenceGrant. Without it: they always do.
+    """
+    grant_values: frozenset[Name] = frozenset()
+    """The values of the setting with which a ReferenceGrant is needed. Without it: none."""
+    grant_required: Annotated[bool, INTERNAL] = True
     evidence: Annotated[Evidence, REQUIRED] = ()
     """The sources of this information."""
+
+    def with_settings(self, values: Mapping[str, str]) -> GatewayProfile:
+        """Return the profile under settings, all of which have values."""
+        required = not self.grant_setting or values.get(self.grant_setting, "") in self.grant_values
+        return replace(self, grant_required=required)
 
     @property
     def ignores_invalid(self) -> bool:

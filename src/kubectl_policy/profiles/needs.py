@@ -71,8 +71,8 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
     """The controller setting that decides whether a reference to another namespace needs a ReferenceGrant. Without it:
     it always does.
     """
-    grant_value: str = ""
-    """The value of the setting with which a ReferenceGrant is needed. Without it: empty."""
+    grant_values: frozenset[Name] = frozenset()
+    """The values of the setting with which a ReferenceGrant is needed. Without it: none."""
     through: Annotated[tuple[RequiredObject, ...], Meta(min_length=1)] = ()
     """The needs of the referenced object itself, in the same format. Without it: nothing."""
 
@@ -89,7 +89,7 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
 
     def with_settings(self, values: Mapping[str, str]) -> RequiredObject:
         """Return the need under settings, all of which have values."""
-        required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
+        required = not self.grant_setting or values.get(self.grant_setting, "") in self.grant_values
         through = tuple(need.with_settings(values) for need in self.through)
         return replace(self, grant_required=self.grant_required and required, through=through)
 

@@ -168,4 +168,5 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
             global_namespace=fill_in(self.global_namespace, settings),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(settings)),
             needs=tuple(need.with_settings(settings) for need in self.needs),
+            gateways=self.gateways.with_settings(settings) if self.gateways else None,
         )

@@ -84,8 +84,9 @@ class Registry:
         groups = {profile.group_kind.group for profile in user}
         built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
         for profile in chain(user, (profile for profile in built_in if profile.group_kind.group not in groups)):
-            if profile.gateways and controller in profile.with_settings(self._settings).controllers:
-                return profile.gateways
+            known = profile.with_settings(self._settings) if profile.gateways else profile
+            if known.gateways and controller in known.controllers:
+                return known.gateways
         return STANDARD_GATEWAYS
 
     @cached_method

@@ -13,7 +13,7 @@ from kubectl_policy.model.kind_roles import HTTP_ROUTE, PORT_HOLDERS, ROUTES, SE
 from kubectl_policy.model.kinds import BUILT_IN, with_article
 from kubectl_policy.model.unknown import Port, is_unknown_kind, may_be_port, port_at
 from kubectl_policy.topology.delegation.flow import circle_phrase
-from kubectl_policy.topology.references import NOT_PERMITTED, BackendRef, reference_problem
+from kubectl_policy.topology.references import NOT_PERMITTED, BackendRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -96,7 +96,7 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
     if built_in or unserved:
         message = f"{with_article(str(kind))} cannot be a backend"
         return Backend(ref=ref, node=node).with_problem(Problem(message=message, reason="InvalidKind"))
-    problem = reference_problem(index, route, ref.object, "BackendNotFound")
+    problem = gateways.reference_problem(route, ref.object, "BackendNotFound")
     if problem is None and kind in PORT_HOLDERS:
         problem = _port_problem(index, gateways.implementation, ref, node, ports)
     return Backend(ref=ref, node=node).with_problem(problem)

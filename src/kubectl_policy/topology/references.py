@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from kubectl_policy.lazy import pattern
-from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Problem
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import (
     every_mapping,
     integer_at,
@@ -71,23 +71,6 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
     kind = default if named == default else named
     namespace = (text_at(reference, "namespace") or home) if index.namespaced(kind) else ""
     return ObjectRef(kind, namespace, name if isinstance(name, str) else "")
-
-
-def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
-    """Return the problem of a reference without a ReferenceGrant or a target (reason `absent`); None if it is fine."""
-    permitted = index.grants.permit(owner.group_kind, owner.namespace, target)
-    if permitted is None:
-        message = f"whether {target} may be referred to is unknown: {index.grants.unknown_reason}"
-        return Problem(message=message, reason=NOT_PERMITTED, certain=False)
-    if not permitted:
-        message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
-        return Problem(message=message, reason=NOT_PERMITTED)
-    presence = index.presence(target)
-    if presence == "present":
-        return None
-    if presence == "missing":
-        return Problem(message=f"{target} does not exist", reason=absent)
-    return Problem(message=index.absence.message(target), reason=absent, certain=False)
 
 
 @read_once

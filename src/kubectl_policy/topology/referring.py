@@ -30,9 +30,13 @@ class ReferringRoutes:
         index: Index,
         kinds: Callable[[], Collection[GroupKind]],
         delegating: Callable[[], Mapping[ObjectRef, Iterable[DelegatingRef]]],
+        permit: Callable[[ObjectRef, ObjectRef], bool | None],
     ) -> None:
-        """Remember where to look; `kinds` are those of backends, and `delegating` the references that mean routes."""
-        self._index, self._kinds, self._delegating = index, kinds, delegating
+        """Remember where to look; `kinds` are those of backends, and `delegating` the references that mean routes.
+
+        `permit` says whether a route may refer to an object; None if that is not known.
+        """
+        self._index, self._kinds, self._delegating, self._permit = index, kinds, delegating, permit
         forwarding = self._may_forward
         self.by_parent = Referrers(index, ROUTES, self._parents)
         # Filters of routes that name an object.
@@ -69,7 +73,7 @@ class ReferringRoutes:
         delegating = {ref.ref.field for ref in self._delegating().get(route, ())}
         for ref in backend_refs(self._index, route):
             is_plain = ref.forwards and ref.field not in delegating and ref.object.name
-            if is_plain and self._index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
+            if is_plain and self._permit(route, ref.object) is not False:
                 yield ref
 
     def _may_forward(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:

@@ -118,12 +118,17 @@ class Relations:
         if same and not (self.delegations.refs or same.delegations.refs):
             return same.referring
         return ReferringRoutes(
-            self.index, lambda: {*PORT_HOLDERS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
+            self.index,
+            lambda: {*PORT_HOLDERS, *self.kinds_of_other_backends},
+            lambda: self.delegations.refs,
+            self.gateways.permit,
         )
 
     def reusing(self, original: Relations, differing: Collection[GroupKind]) -> Relations:
         """Return these relations with the references of another state, if only objects of some kinds differ."""
-        is_same = {*HIERARCHY}.difference(ROUTES).issuperset(differing)
+        # Settings of a controller may let the routes of its Gateways refer without grants.
+        shared = set() if self.gateways.implementation.settings else {*HIERARCHY}.difference(ROUTES)
+        is_same = shared.issuperset(differing)
         is_read_alike = self.index.snapshot.is_read_like(original.index.snapshot)
         same = original if is_same and is_read_alike else None
         return Relations(self.index, self.gateways.implementation, self._registry, same)

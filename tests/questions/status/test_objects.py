@@ -355,6 +355,25 @@ class TestDelegated:
         missed = [row for row in self.verdicts(child, other) if row[0] == where]
         assert missed == [(where, "Accepted", "NotReported"), (where, "ResolvedRefs", "NotReported")]
 
+    def test_a_report_on_rules(self) -> None:
+        """It may be left out while no rule is replaced, and is compared if it is there."""
+        child = http_route("child", passing("/blog/a", build.backend()))
+        programmed = ("kgateway.dev/Programmed", "True", "Programmed")
+        replaced = ("kgateway.dev/Programmed", "False", "RouteRuleReplaced")
+        for condition_reported, verdict in ((programmed, "Agrees"), (replaced, "Differs")):
+            rows = self.verdicts(child, self.entry("top", ACCEPTED, RESOLVED, condition_reported))
+            assert rows[-1] == ("HTTPRoute default/top", "kgateway.dev/Programmed", verdict)
+        missing: Json = {
+            "type": "ExtensionRef",
+            "extensionRef": {"group": "gateway.kgateway.dev", "kind": "DirectResponse", "name": "x"},
+        }
+        failing = http_route("child", {**passing("/blog/a", build.backend()), "filters": [missing]})
+        assert self.verdicts(failing, self.entry("top"))[-1] == (
+            "HTTPRoute default/top",
+            "kgateway.dev/Programmed",
+            "NotReported",
+        )
+
     def test_what_does_not_delegate_is_no_parent(self) -> None:
         child = http_route("child", passing("/other", build.backend()), parents=[below("top")])
         assert self.verdicts(child, self.entry("top", ACCEPTED)) == [

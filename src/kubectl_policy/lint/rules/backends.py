@@ -150,7 +150,7 @@ def _concern(world: LintWorld, route: Resource, backend: Backend) -> _Concern:
         return "nothing"
     if reason == "UnsupportedProtocol":
         return "protocol"
-    permitted = world.index.grants.permit(route.ref.group_kind, route.ref.namespace, named) if plain else True
+    permitted = world.topology.gateways.permit(route.ref, named) if plain else True
     if reason == NOT_PERMITTED or (not reason and permitted is None):
         return "permission"
     if is_mirror(backend):

@@ -188,7 +188,7 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[BlindS
         leaves = (
             route.namespace != backend.namespace and route.group_kind in ROUTES and backend.group_kind not in ROUTES
         )
-        if leaves and index.grants.permit(route.group_kind, route.namespace, backend) is None:
+        if leaves and analysis.topology.gateways.permit(route, backend) is None:
             reason = f"whether {route} may refer to it is unknown: {index.grants.unknown_reason}"
             yield _ungranted(analysis, backend, reason)
 

@@ -173,7 +173,8 @@ class Serving:
         # (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
         for obj, profile in named:
             is_filter = profile is None or profile.role == "filter"
-            if is_filter and self.analysis.index.presence(obj) == "missing":
+            fails = is_filter or (profile is not None and profile.when_invalid == "errors")
+            if fails and self.analysis.index.presence(obj) == "missing":
                 return replace(rule, answered=0, invalid=f"{obj} does not exist")
             status = self._status(obj, profile) if profile and is_filter else None
             attached = (

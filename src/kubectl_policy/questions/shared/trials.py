@@ -11,7 +11,6 @@ from kubectl_policy.attachment.references import FollowedReference
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.topology.backends import backends_of
-from kubectl_policy.topology.references import reference_problem
 from kubectl_policy.validation.schema import SchemaCheck
 
 if TYPE_CHECKING:
@@ -103,7 +102,8 @@ class Trials:
 
     def referred(self, owner: ObjectRef, ref: ObjectRef) -> str:
         """Return the name of an object to which another one may refer instead, or ""."""
-        return self.name_of(ref, lambda candidate: reference_problem(self._index, owner, candidate, "") is None)
+        problem = self._analysis.topology.gateways.reference_problem
+        return self.name_of(ref, lambda candidate: problem(owner, candidate, "") is None)
 
     def name_of(self, ref: ObjectRef, works: Callable[[ObjectRef], bool]) -> str:
         """Return the nearest name of an object of the same kind and namespace that works, or ""."""

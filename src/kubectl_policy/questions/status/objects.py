@@ -12,6 +12,7 @@ from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, LISTENER_SETS, 
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.predicted_conditions import PolicyCondition, target_conditions
+from kubectl_policy.questions.route_programming import RoutePrograms
 from kubectl_policy.questions.shared.reported import has_report, parse_policy_names, status_entries
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
@@ -64,7 +65,7 @@ class ObjectComparisons:
     def __init__(self, analysis: Analysis, explainer: Explainer) -> None:
         """Remember where to look."""
         self._analysis, self._explainer = analysis, explainer
-        self._markers = PolicyMarkers(analysis)
+        self._markers, self._programs = PolicyMarkers(analysis), RoutePrograms(analysis)
 
     def of(self, resource: Resource) -> ObjectStatus:
         """The report on an object of one of the `COMPARED` kinds, and what is computed."""
@@ -133,12 +134,20 @@ class ObjectComparisons:
             (NodeRef(parent.object, parent.section), parent.port): parent.position
             for parent in reversed(tuple(parent_refs(index, ref)))
         }
-        expected = {key: route_conditions(topology, ref, position) for key, position in parents.items()}
+        expected: dict[tuple[NodeRef, Port | None], tuple[Predicted, ...]] = {
+            key: route_conditions(topology, ref, position) for key, position in parents.items()
+        }
         order = [key for key, _ in sorted(parents.items(), key=lambda item: item[1])]
         # A route that delegates is a parent whether or not it is named.
         for delegating in parent_routes(topology, ref):
             order.append((NodeRef(delegating), None))
             expected[order[-1]] = delegated_conditions(topology, ref, delegating)
+        # Earlier versions of a controller may not report on rules at all.
+        optional: set[tuple[str, str]] = set()
+        for (parent_node, port), conditions in expected.items():
+            programmed = tuple(self._programs.conditions(ref, parent_node.object)) if conditions else ()
+            expected[parent_node, port] = (*conditions, *programmed)
+            optional.update((reported.type, reported.status) for reported in programmed if reported.status == "True")
         compared: list[Comparison] = []
         other_controllers: dict[OtherController, None] = {}
         reported_on: set[tuple[NodeRef, Port | None]] = set()
@@ -155,11 +164,11 @@ class ObjectComparisons:
                 expected[key] = delegated_conditions(topology, ref, parent)
             computed = expected.get(key, ())
             rest = [reported for reported in entry.conditions if reported.type not in known]
-            at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT)
+            at_parent = compare_conditions(node, computed, rest, {} if computed else _OF_PARENT, optional=optional)
             compared += [parent.by(entry.controller) for parent in at_parent]
         for key in dict.fromkeys(order):
             if key not in reported_on and self._explainer.owner(key[0]) != "":
-                compared += compare_conditions(key[0], expected[key], (), {})
+                compared += compare_conditions(key[0], expected[key], (), {}, optional=optional)
         marking = [reported for entry in (direct, *entries) for reported in entry.conditions if reported.type in known]
         compared += compare_conditions(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(other_controllers)

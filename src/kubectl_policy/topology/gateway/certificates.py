@@ -12,7 +12,7 @@ from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import has_placeholder, is_unknown_kind
-from kubectl_policy.topology.references import refer, reference_problem
+from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.gateways import Gateways
@@ -85,7 +85,7 @@ def _problem(
             f"{with_article(str(target.group_kind))} cannot hold a certificate; {' or '.join(map(str, kinds))} can"
         )
         return Problem(message=message, reason=INVALID_KIND)
-    problem = reference_problem(gateways.index, owner, target, INVALID)
+    problem = gateways.reference_problem(owner, target, INVALID)
     if problem:
         return problem
     raw = gateways.index.defaulted(target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import (
@@ -16,6 +16,7 @@ from kubectl_policy.model.kind_roles import (
     GATEWAY_CLASS,
     LISTENER_HOLDERS,
     LISTENER_SETS,
+    ROUTES,
     TCP_ROUTE,
     TLS_ROUTE,
 )
@@ -32,7 +33,7 @@ from kubectl_policy.topology.gateway.listeners import (
     listeners_in,
     possible_conflict,
 )
-from kubectl_policy.topology.references import parent_gateway
+from kubectl_policy.topology.references import NOT_PERMITTED, parent_gateway, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,6 +109,39 @@ class Gateways:
         classes = self.index.of_kind(GATEWAY_CLASS)
         controllers = sorted({text_at(resource.raw, "spec.controllerName") for resource in classes})
         return tuple(map(self._registry.gateway_profile, controllers))
+
+    def permit(self, owner: ObjectRef, target: ObjectRef) -> bool | None:
+        """Whether an object may refer to another one: by a ReferenceGrant, or if its controllers ask for none.
+
+        None if that is not known. A route refers by way of all of its Gateways.
+        """
+        if owner.namespace != target.namespace and self._lacks_grants(owner):
+            return True
+        return self.index.grants.permit(owner.group_kind, owner.namespace, target)
+
+    def _lacks_grants(self, owner: ObjectRef) -> bool:
+        """Whether all controllers of a Gateway, a ListenerSet or a route work without ReferenceGrants."""
+        if owner.group_kind in ROUTES:
+            gateways = [self.gateway_of(parent.object) for parent in parent_refs(self.index, owner)]
+        else:
+            gateways = [self.gateway_of(owner)]
+        return bool(gateways) and not any(self.profile_of(gateway).grant_required for gateway in gateways)
+
+    def reference_problem(self, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
+        """Return the problem of a reference without a grant or a target (reason `absent`); None if it is fine."""
+        index, permitted = self.index, self.permit(owner, target)
+        if permitted is None:
+            message = f"whether {target} may be referred to is unknown: {index.grants.unknown_reason}"
+            return Problem(message=message, reason=NOT_PERMITTED, certain=False)
+        if not permitted:
+            message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
+            return Problem(message=message, reason=NOT_PERMITTED)
+        presence = index.presence(target)
+        if presence == "present":
+            return None
+        if presence == "missing":
+            return Problem(message=f"{target} does not exist", reason=absent)
+        return Problem(message=index.absence.message(target), reason=absent, certain=False)
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
         """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
