@@ -50,7 +50,7 @@ def authority_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -
     """
     kinds = {kind.kind: kind for profile in gateways.profiles_of(owner) for kind in profile.authority_kinds}
     if target.kind in kinds:
-        return reference_problem(gateways.index, owner, ObjectRef(kinds[target.kind], "", target.name), INVALID)
+        return gateways.reference_problem(owner, ObjectRef(kinds[target.kind], "", target.name), INVALID)
     return _problem(gateways, owner, target, CA_KINDS, ("ca.crt",))
 
 
