@@ -109,7 +109,7 @@ def tables() -> dict[str, list[str]]:
         topic = field.type.extra.get("topic", topic)
         by_topic.setdefault(topic, []).append(field)
     topics = {topic: _rows(fields, described) for topic, fields in by_topic.items()}
-    elsewhere = {"status", "delegation", "gateways", "backends", "routes"}
+    elsewhere = {"status", "delegation", "gateways", "backends", "routeParents", "routes"}
     of_file = [field for field in declared_fields(ProfileFile) if field.name not in elsewhere]
     apart = [field for field in declared_fields(ProfileFile) if field not in of_file]
     own = {field.name: list(_parts(field, described)) for field in apart if field.name != "status"}

@@ -230,7 +230,9 @@ def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noq
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from, and without what the rest of its file says."""
-    return replace(found, origin=None, delegation=None, gateways=None, backends={}, routes={}, assumed=())
+    return replace(
+        found, origin=None, delegation=None, gateways=None, backends={}, route_parents={}, routes={}, assumed=()
+    )
 
 
 def test_the_least_that_a_profile_says() -> None:

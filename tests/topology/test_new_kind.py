@@ -30,6 +30,8 @@ KIND_ROWS: Final = (
     ),
 """
 _LINK = """\
+from kubectl_policy.model.kind_roles import PORT_HOLDERS
+
 _FUNCTION = ("serverless.example.com", "Function")
 
 

@@ -281,16 +281,42 @@ def authorizations(analysis: Analysis, node: NodeRef) -> dict[str, Json]:
 
 
 def test_a_policy_on_a_route_authorizes_there_alone() -> None:
-    """Beside that of the Namespace; those of the Server are not tied to the route, which the answer says."""
+    """Beside those of its Server and of the Namespace; Servers are not tied to workloads, which the answer says."""
     analysis = analyze(linkerd())
     assert authorizations(analysis, PICTURES) == {
         "observatory/astronomers": ASTRONOMERS,
+        "observatory/guests": [{"kind": "ServiceAccount", "name": "guest", "namespace": "university"}],
         "observatory/visitors": VISITORS,
     }
     assert f"AuthorizationPolicy {OBSERVATORY}/visitors" not in affecting(analysis, server("telescope"))
     (group,) = describe(analysis, PICTURES).in_force
     assert group.profile.approximate
-    assert "Servers are not related to their routes" in group.profile.notes
+    assert "Servers are not related to their workloads" in group.profile.notes
+
+
+@pytest.mark.parametrize(
+    ("parent", "home", "state", "message"),
+    [
+        ({}, OBSERVATORY, "attached", ""),
+        ({"name": "dome"}, OBSERVATORY, "refused", "Server observatory/dome does not exist"),
+        ({}, "university", "refused", "Server observatory/telescope takes only routes of its own namespace, not of"),
+        ({}, "${NS}", "unknown", "if these are not the same"),
+        ({"port": 80}, OBSERVATORY, "refused", "routes attach to Server observatory/telescope as a whole, not to port"),
+        ({"sectionName": "http"}, OBSERVATORY, "refused", "as a whole, not to http of it"),
+    ],
+)
+def test_a_route_names_a_server_of_its_namespace_as_its_parent(
+    parent: dict[str, Json], home: str, state: str, message: str
+) -> None:
+    named = {"group": LINKERD, "kind": "Server", "name": "telescope", "namespace": OBSERVATORY, **parent}
+    analysis = analyze(added(linkerd(), build.route("stars", parents=[named], namespace=home)))
+    (binding,) = analysis.topology.bindings(build.ref("HTTPRoute", "stars", namespace=home))
+    assert (binding.state, message in binding.message) == (state, True)
+
+
+def test_a_server_says_how_many_routes_it_has() -> None:
+    requests = [describe(analyze(linkerd()), server(name)).requests for name in ("telescope", "archive")]
+    assert [incoming.routes for incoming in requests] == [1, 0]
 
 
 def test_a_policy_on_the_namespace_affects_every_server_and_no_other_namespaces() -> None:

@@ -268,6 +268,13 @@ class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The sources of this information."""
 
 
+class RouteParentProfile(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A kind whose objects routes of their own namespace name as a whole in `spec.parentRefs`."""
+
+    evidence: Evidence
+    """The sources of this information."""
+
+
 class ByLabel(Struct, frozen=True, rename="camel"):
     """A reference of a kind that no API serves: it names a value of a label, and stands for the routes that have it."""
 

@@ -16,6 +16,7 @@ from kubectl_policy.profiles.controllers import (
     DelegationProfile,
     Evidence,
     GatewayProfile,
+    RouteParentProfile,
     RouteSettings,
     StatusProfile,
 )
@@ -307,9 +308,12 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     origin: Annotated[Origin | None, INTERNAL] = None
     delegation: Annotated[DelegationProfile | None, INTERNAL] = None
     gateways: Annotated[GatewayProfile | None, INTERNAL] = None
-    # From the same file: backends of other kinds, and the settings that rules of routes make themselves.
+    # From the same file: backends of other kinds, parents of routes, and settings that rules of routes make themselves.
     backends: Annotated[Mapping[GroupKind, BackendProfile], INTERNAL] = field(
         default_factory=dict["GroupKind", "BackendProfile"]
+    )
+    route_parents: Annotated[Mapping[GroupKind, RouteParentProfile], INTERNAL] = field(
+        default_factory=dict["GroupKind", "RouteParentProfile"]
     )
     routes: Annotated[Mapping[GroupKind, RouteSettings], INTERNAL] = field(
         default_factory=dict["GroupKind", "RouteSettings"]

@@ -19,6 +19,7 @@ from kubectl_policy.profiles.controllers import (
     ControllerSetting,
     DelegationProfile,
     GatewayProfile,
+    RouteParentProfile,
     RouteSettings,
     StatusProfile,
 )
@@ -79,6 +80,10 @@ class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
     """A map from kinds of the group, other than policy kinds, to which routes forward requests, to the fields with
     their ports; see [backends of other kinds](#backends-of-other-kinds). Without it: their sections are unknown.
     """
+    route_parents: Mapping[str, RouteParentProfile] = NOTHING
+    """A map from kinds of the group whose objects routes name as parents to the sources; see [parents of other
+    kinds](#parents-of-other-kinds). Without it: it is unknown how routes attach to objects of the group.
+    """
     routes: Mapping[str, RouteSettings] = NOTHING
     """A map from route kinds of the group to the settings in their rules, without any policy; see [routes with settings
     of their own](#routes-with-settings-of-their-own). Without it: no known settings.
@@ -91,11 +96,13 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
     of_all = {name: document[name] for name in ("controllers", "status") if name in document}
     settings = read(document.get("settings", {}), dict[str, ControllerSetting])
     backends = read(document.get("backends", {}), dict[str, BackendProfile])
+    parents = read(document.get("routeParents", {}), dict[str, RouteParentProfile])
     routes = read(document.get("routes", {}), dict[str, RouteSettings])
     shared: dict[str, Any] = {
         "origin": origin,
         "settings": settings,
         "backends": {GroupKind(group, kind): profile for kind, profile in backends.items()},
+        "route_parents": {GroupKind(group, kind): profile for kind, profile in parents.items()},
         "routes": {GroupKind(group, kind): rule_settings for kind, rule_settings in routes.items()},
     }
     if "gateways" in document:

@@ -99,6 +99,11 @@ class Registry:
         backend = next((profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None)
         return backend.ports if backend else None
 
+    @cached_method
+    def is_route_parent(self, group_kind: GroupKind) -> bool:
+        """Whether a profile file says that routes attach to the objects of a kind that is none of Gateway API's."""
+        return any(group_kind in profile.route_parents for profile in self._profiles_of_file(group_kind.group))
+
     def _profiles_of_file(self, group: str) -> Iterator[PolicyKindProfile]:
         """Yield the user's profiles, the last one first, and then the built-in ones of a group."""
         return chain(reversed(self._user.values()), built_in_profiles(group).values())

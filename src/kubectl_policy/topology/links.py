@@ -14,7 +14,6 @@ from kubectl_policy.model.kind_roles import (
     LISTENER_HOLDERS,
     LISTENER_SETS,
     NAMESPACE,
-    PORT_HOLDERS,
     ROUTES,
 )
 
@@ -131,7 +130,7 @@ LINKS: Final = (
     Link("listener", "traffic", "inside", LISTENER_HOLDERS, LISTENER_HOLDERS, _sections, _whole),
     Link("listener-set", "traffic", "upward", (GATEWAY,), LISTENER_SETS, _LISTENER_SETS, _parent_gateway),
     Link("route", "traffic", "upward", LISTENER_HOLDERS, ROUTES, _attached_routes, _attached_parents),
-    Link("mesh-route", "frontend", "upward", PORT_HOLDERS, ROUTES, _attached_routes, _attached_parents),
+    Link("mesh-route", "frontend", "upward", BACKENDS, ROUTES, _attached_routes, _attached_parents),
     Link("rule", "traffic", "inside", ROUTES, ROUTES, _sections, _whole),
     Link("backend", "traffic", "downward", ROUTES, None, _backends, _rules),
     Link("port", "traffic", "inside", BACKENDS, BACKENDS, _sections, _whole),

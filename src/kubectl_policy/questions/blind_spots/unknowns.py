@@ -16,7 +16,6 @@ from kubectl_policy.model.kind_roles import (
     NAMESPACE,
     PORT_HOLDERS,
     REFERENCE_GRANT,
-    ROUTE_PARENTS,
     ROUTES,
 )
 from kubectl_policy.model.kinds import plural
@@ -210,7 +209,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
             yield _unread(analysis, obj, reason)
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
-                attaches = binding.parent.group_kind in ROUTE_PARENTS
+                attaches = analysis.topology.gateways.is_route_parent(binding.parent.group_kind)
                 add = FILL_IN if binding.is_unfilled else _ADD
                 remedy = add if attaches else f"look at status.parents of {obj}"
                 yield _unread(analysis, binding.parent, binding.message, remedy)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, numbered
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.resolution.outcome import DeclaredField
 
@@ -146,7 +147,10 @@ class IncomingRequests(Struct, frozen=True, kw_only=True):
     """Hostnames and routes by which requests come to an object."""
 
     hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
-    routes: Annotated[int, Meta(description="The number of routes attached to the listeners of the object.", ge=0)]
+    routes: Annotated[
+        int,
+        Meta(description="The number of routes attached to the object or its listeners, if it is no Service.", ge=0),
+    ]
     carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
     unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
 
@@ -178,7 +182,8 @@ def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> 
     elif obj.group_kind in LISTENER_HOLDERS:
         known = (topology.gateways.listener(listener) for listener in listeners)
         names.update(listener.hostname or _ANY for listener in known if listener)
-    direct = (listener for listener in listeners if listener.object == obj)
+    is_parent = analysis.registry.is_route_parent(obj.group_kind)
+    direct = [NodeRef(obj)] if is_parent else [listener for listener in listeners if listener.object == obj]
     carries_traffic = any(topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = obj.group_kind in ROUTES and not carries_traffic
     return IncomingRequests(

@@ -170,6 +170,8 @@ def _around(answer: ObjectDescription) -> list[str]:
             *_hostnames(answer.requests.hostnames),
             f"{count(answer.requests.routes, 'route')} attached",
         ]
+    if answer.requests.routes:
+        return [f"{count(answer.requests.routes, 'route')} attached"]
     if kind in PORT_HOLDERS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []

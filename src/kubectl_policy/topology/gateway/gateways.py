@@ -16,6 +16,7 @@ from kubectl_policy.model.kind_roles import (
     GATEWAY_CLASS,
     LISTENER_HOLDERS,
     LISTENER_SETS,
+    ROUTE_PARENTS,
     ROUTES,
     TCP_ROUTE,
     TLS_ROUTE,
@@ -142,6 +143,10 @@ class Gateways:
         if presence == "missing":
             return Problem(message=f"{target} does not exist", reason=absent)
         return Problem(message=index.absence.message(target), reason=absent, certain=False)
+
+    def is_route_parent(self, kind: GroupKind) -> bool:
+        """Whether it is known how routes attach to the objects of a kind that they name as their parents."""
+        return kind in ROUTE_PARENTS or self._registry.is_route_parent(kind)
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
         """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.

@@ -10,9 +10,15 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kind_roles import NAMESPACE, PORT_HOLDERS, ROUTE_PARENTS, ROUTES_WITH_HOSTNAMES, TCP_ROUTE
+from kubectl_policy.model.kind_roles import (
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    PORT_HOLDERS,
+    ROUTES_WITH_HOSTNAMES,
+    TCP_ROUTE,
+)
 from kubectl_policy.model.refs import shown_namespace
-from kubectl_policy.model.unknown import Port, is_unknown, is_unknown_hostname, may_be_port, may_be_section
+from kubectl_policy.model.unknown import Port, is_unknown, is_unknown_hostname, may_be_port, may_be_section, may_equal
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname, intersection
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener, admits_namespace, listener_label
 from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
@@ -89,7 +95,7 @@ class Handshakes:
         """
         index = self._gateways.index
         presence = index.presence(parent)
-        if parent.group_kind not in ROUTE_PARENTS:
+        if not self._gateways.is_route_parent(parent.group_kind):
             return unread_problem(f"it is not known how routes attach to {parent.group_kind}")
         if presence == "missing":
             return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
@@ -118,8 +124,10 @@ class _Handshake(Struct, frozen=True):
             yield self._outcome(absent)
         elif self.parent.object.group_kind in PORT_HOLDERS:
             yield self._at_service()
-        else:
+        elif self.parent.object.group_kind in LISTENER_HOLDERS:
             yield from self._at_listeners()
+        else:
+            yield self._outcome(self._whole_parent_problem())
 
     def _outcome(self, problem: Problem | None, listener: NodeRef | None = None) -> Binding:
         route, position, parent = self.route, self.parent.position, self.parent.object
@@ -153,6 +161,18 @@ class _Handshake(Struct, frozen=True):
             return self._outcome(unfilled_problem(f"which port of {parent.object} {picked} is cannot be known yet"))
         message = f"{parent.object} has no {picked}; {_inventory_phrase('port', list(ports.values()))}"
         return self._outcome(Problem(message=message, reason=NO_PARENT))
+
+    def _whole_parent_problem(self) -> Problem | None:
+        """Return the problem with a parent of another kind, which is named as a whole, in the route's namespace."""
+        parent, home, picked = self.parent.object, self.route.namespace, _selection_phrase(self.parent)
+        if picked:
+            return Problem(message=f"routes attach to {parent} as a whole, not to {picked} of it", reason=NO_PARENT)
+        if parent.namespace == home:
+            return None
+        message = f"{parent} takes only routes of its own namespace, not of {shown_namespace(home)}"
+        if may_equal(parent.namespace, home):
+            return unfilled_problem(f"{message}, if these are not the same")
+        return Problem(message=message, reason=NO_PARENT)
 
     def _at_listeners(self) -> Iterator[Binding]:
         parent, is_any = self.parent, False
