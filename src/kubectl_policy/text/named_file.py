@@ -14,7 +14,7 @@ _TO_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONB
 # Size of the pieces in which a file of unknown size is read.
 _PIECE: Final = 2**16
 # For so many milliseconds, a pipe waits for a program that writes to it.
-_PATIENCE: Final = 5_000
+_PATIENCE: Final = 3_000
 _NOT_FILES: Final = ((stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
 # A pipe can be read once, and several parts of the program may ask for its content.
 _pipes: dict[tuple[str, int, int], bytes] = {}

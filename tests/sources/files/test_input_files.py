@@ -191,6 +191,17 @@ def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
     assert _names(folder, "[x].yaml") == ["[x].yaml"]
 
 
+@pytest.mark.parametrize("around", ["/", "..", "../.."])
+def test_a_link_to_a_folder_around_the_searched_one(folder: Path, around: str) -> None:
+    """It was not asked for, and may be the whole disk: a problem, and the rest is read."""
+    searched = folder / "sub"
+    (searched / "deep" / "up").symlink_to(os.path.normpath(searched / around))
+    found = {os.path.relpath(file.path, searched): file.problem for file in _find(str(searched))}
+    problem = found.pop("deep/up")
+    assert problem.startswith("cannot be read: a link to a folder around the one that is searched")
+    assert found == {"d.yaml": "", "deep/f.yaml": "", "Kustomization": ""}
+
+
 def test_links_in_circles(folder: Path) -> None:
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "z").symlink_to(folder / "sub")

@@ -45,7 +45,6 @@ class Disk(FileTree):
     """A disk, whose paths are those that a person names: absolute, or from the current directory."""
 
     ignore_files = (".gitignore", OWN_IGNORE_FILE)
-    max_entries = sys.maxsize
     top = "."
 
     def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:

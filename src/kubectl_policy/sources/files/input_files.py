@@ -31,6 +31,7 @@ _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _NAMES: Final = ("Kustomization",)
 # Files that say something of the files around them, be they objects or not.
 ABOUT_OTHERS: Final = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
+_OUTWARD: Final = "a link to a folder around the one that is searched: name that folder itself, or remove the link"
 # Characters that match more than themselves in a pattern, as for `fnmatch`.
 _WILDCARDS: Final = frozenset("*?[")
 
@@ -190,7 +191,7 @@ class _Walk:
     def __init__(self, tree: FileTree, top: str, exclusions: Exclusions, pattern: Iterable[str] = ()) -> None:
         self._tree, self._top, self.root = tree, top, tree.source(top)
         self._search = Search(exclusions, tree, top)
-        self._parts, self._passed = [*pattern, "**"], 1
+        self._parts, self._passed, self._real_top = [*pattern, "**"], 1, ""
 
     def manifests(self) -> Iterator[InputFile]:
         """Find the manifests, and what cannot be read; pipes and devices might block and are none.
@@ -210,6 +211,8 @@ class _Walk:
                 may_count = is_folder or has_name_of_manifest
                 if step.may_be_left_out and may_count and self._search.leaves_out(source, is_folder=is_folder):
                     continue
+                if is_folder and step.kind == "link":
+                    self._require_no_outer(real)
                 if is_folder and (real, step.positions) not in seen:
                     inside = self._inside(step, real)
                     seen.add((real, step.positions))
@@ -221,6 +224,12 @@ class _Walk:
             if kind == "file" and has_name_of_manifest and len(self._parts) - 1 in step.positions:
                 yield InputFile(source, root=self.root)
             steps += inside
+
+    def _require_no_outer(self, real: str) -> None:
+        """Raise OSError for a folder around the one that is searched: nobody asked for it, and it may be the disk."""
+        self._real_top = self._real_top or real
+        if self._real_top != real and self._real_top.startswith(f"{real.rstrip('/')}/"):
+            raise OSError(errno.ELOOP, _OUTWARD)
 
     def _inside(self, folder: _WalkStep, real: str) -> list[_WalkStep]:
         """Return what to look at in a folder, the last one first. Raises OSError and SourceError."""
