@@ -48,7 +48,7 @@ def test_an_undecided_finding_counts_if_a_change_adds_it(
 ) -> None:
     (result,) = with_undecided([finding], in_base, located)
     expected = replace(
-        finding, is_added=True, severity="warning", origin=LINE, message=f"{finding.message} (undecided)"
+        finding, is_likely=True, severity="warning", origin=LINE, message=f"{finding.message} (undecided)"
     )
     assert result == (expected if counts else finding)
     assert result.counts is counts

@@ -83,12 +83,12 @@ def _identity(item: Json) -> Json:
 
 
 def baseline_of(findings: Iterable[Finding]) -> dict[str, Json]:
-    """Return the document that keeps the certain findings, in an order that rarely changes."""
-    certain = sorted(
-        (finding for finding in findings if finding.certain),
+    """Return the document that keeps the findings that count, in an order that rarely changes."""
+    counting = sorted(
+        (finding for finding in findings if finding.counts),
         key=lambda finding: (finding.rule, str(finding.subject or ""), finding.field, finding.fingerprint),
     )
-    return {"apiVersion": _API_VERSION, "kind": _KIND, "findings": [_entry(finding) for finding in certain]}
+    return {"apiVersion": _API_VERSION, "kind": _KIND, "findings": [_entry(finding) for finding in counting]}
 
 
 def _entry(finding: Finding) -> Json:

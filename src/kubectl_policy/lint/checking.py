@@ -194,7 +194,7 @@ def _merge_worlds(names: Sequence[str], findings_by_world: Sequence[Iterable[Fin
 def _located(finding: Finding, locate: Locate) -> Finding:
     # There may be many uncertain findings, and nobody looks at more than their number.
     def origin(part: Finding | Related) -> Origin | None:
-        return locate(part.origin, part.field if finding.certain else "")
+        return locate(part.origin, part.field if finding.counts else "")
 
     related = tuple(replace(related, origin=origin(related)) for related in finding.related)
     return replace(finding, origin=origin(finding), related=related)

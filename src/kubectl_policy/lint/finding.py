@@ -59,8 +59,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     certain: Annotated[
         bool, Meta(description="False if the finding may be wrong, because something that decides it was not read.")
     ] = True
-    is_added: bool = False
-    """Whether it counts although it is not certain, because a change adds it."""
+    is_likely: bool = False
+    """Whether it counts although it is not certain: a change adds it, or a name is probably misspelt."""
     reason: Annotated[str, Meta(description="The reason as the API spells it; empty if the API defines none.")] = ""
     severity: Severity | None = None
     """A rule sets it only if its findings have several; linting sets it for all."""
@@ -90,7 +90,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     @property
     def counts(self) -> bool:
         """Whether it can make a run fail."""
-        return self.certain or self.is_added
+        return self.certain or self.is_likely
 
     @property
     def key(self) -> tuple[Hashable, ...]:

@@ -6,6 +6,8 @@ from functools import cached_property
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.competition import Competition
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Fix, Related
 from kubectl_policy.lint.losses import Losses
@@ -277,11 +279,18 @@ class LintWorld:
                 severity=severity,
             )
         elif presence == "unknown":
-            yield self.unknown(subject, field, self.index.absence.message(to))
+            tried = name() if name else self.trials.referred(subject.ref, to)
+            yield self.unknown(subject, field, self.index.absence.message(to), name=tried)
 
-    def unknown(self, subject: Resource, field: str, message: str, severity: Severity | None = None) -> Finding:
-        """Return a finding that is not certain, with the severity of its rule unless another one is given."""
-        return Finding(subject=subject.ref, field=field, message=message, certain=False, severity=severity)
+    def unknown(
+        self, subject: Resource, field: str, message: str, severity: Severity | None = None, *, name: str = ""
+    ) -> Finding:
+        """Return a finding that is not certain, with the severity of its rule unless another one is given.
+
+        It counts, as a warning, if it is about a slip of the pen and a `name` works.
+        """
+        doubt = Finding(subject=subject.ref, field=field, message=message, certain=False, severity=severity)
+        return replace(doubt, is_likely=True, severity="warning", fix=did_you_mean(name)) if name else doubt
 
     @cached_property
     def trials(self) -> Trials:

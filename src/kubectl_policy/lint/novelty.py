@@ -27,12 +27,12 @@ def with_undecided(findings: Iterable[Finding], in_base: Iterable[Finding], loca
         known |= {finding.fingerprint} if finding.certain else {finding.fingerprint, _unknown(finding)}
     for finding in findings:
         is_known = finding.fingerprint in known or _unknown(finding) in known
-        if finding.certain or is_known or finding.severity_ == "info":
+        if finding.counts or is_known or finding.severity_ == "info":
             yield finding
         else:
             yield replace(
                 finding,
-                is_added=True,
+                is_likely=True,
                 severity="warning",
                 message=f"{finding.message}{_UNDECIDED}",
                 origin=locate(finding.origin, finding.field),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -29,6 +30,9 @@ _TARGET_FIELDS: Final = frozenset({"targetRef", "targetRefs", "targetSelectors"}
 _NO_MAKERS: Final = _TARGET_FIELDS | {"selector"}
 # Names that are shorter have too many near ones.
 _MIN_NAME_LENGTH: Final = 4
+# Two words that are shorter may differ in one letter by intention.
+_MIN_REPLACED_LENGTH: Final = 6
+_SEPARATORS: Final = re.compile(r"[-.]")
 
 
 class Candidates(Struct, frozen=True, dict=True, eq=False):
@@ -112,9 +116,21 @@ class Absence:
     @cached_method
     def message(self, ref: ObjectRef) -> str:
         """Say that an object was not read and, where that is known, which object may create it or be meant instead."""
-        hints = (self._candidate_hint(ref), self._maker_hint(ref), self._delivery_hint(ref), self._near_hint(ref))
-        hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
+        hint = "" if any(self.hiding(ref)) else self._origin_hint(ref) or self._near_hint(ref)
         return f"{ref} {self.reason(ref)}{hint}"
+
+    def meant(self, ref: ObjectRef) -> list[ObjectRef]:
+        """Return the objects of which the name of an object that was not read is a slip of the pen; sorted.
+
+        There are none if something may be the object, create it or hide it.
+        """
+        if any(self.hiding(ref)) or self._origin_hint(ref):
+            return []
+        return sorted({sibling for sibling in self._near(ref) if _is_slip(ref.name, sibling.name)})
+
+    def _origin_hint(self, ref: ObjectRef) -> str:
+        """Say what an object may be, or where it may come from."""
+        return self._candidate_hint(ref) or self._maker_hint(ref) or self._delivery_hint(ref)
 
     def reason(self, ref: ObjectRef) -> str:
         """Say why an object was not read, in words that follow its name: it `is not in the input`."""
@@ -172,10 +188,13 @@ class Absence:
         elsewhere = [homonym for homonym in self._candidates.with_name(ref.group_kind, ref.name) if homonym != ref]
         if elsewhere:
             return f"; there is {min(elsewhere)}"
-        shortened = self._shortened_names(ref.group_kind, ref.namespace)
-        near = (sibling for part in _shortened(ref.name) for sibling in shortened.get(part, ()))
-        first = min(near, default=None)
+        first = min(self._near(ref), default=None)
         return f"; there is {first}" if first else ""
+
+    def _near(self, ref: ObjectRef) -> Iterator[ObjectRef]:
+        """The objects of the same kind and namespace with names that differ in one letter."""
+        shortened = self._shortened_names(ref.group_kind, ref.namespace)
+        return (sibling for part in _shortened(ref.name) for sibling in shortened.get(part, ()))
 
     @cached_method
     def _shortened_names(self, group_kind: GroupKind, namespace: str) -> Mapping[str, Sequence[ObjectRef]]:
@@ -264,6 +283,21 @@ def _shortened(name: str) -> set[str]:
     if len(name) < _MIN_NAME_LENGTH or is_unknown(name):
         return set()
     return {name, *(name[:position] + name[position + 1 :] for position in range(len(name)))}
+
+
+def _is_slip(name: str, meant: str) -> bool:
+    """Whether one letter of a word is missing, too much or wrong, or two are swapped.
+
+    Short words, numbers, and words in another number tell objects apart that are called alike: `web-1` and `web-2`.
+    """
+    words, meant_words = _SEPARATORS.split(name), _SEPARATORS.split(meant)
+    pairs = [(word, other) for word, other in zip(words, meant_words, strict=False) if word != other]
+    if len(words) != len(meant_words) or len(pairs) != 1:
+        return False
+    word, other = pairs[0]
+    if min(len(word), len(other)) < _MIN_NAME_LENGTH or not (word.isalpha() and other.isalpha()):
+        return False
+    return len(word) != len(other) or len(word) >= _MIN_REPLACED_LENGTH or sorted(word) == sorted(other)
 
 
 def _by_name(refs: Iterable[ObjectRef]) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:

@@ -202,7 +202,7 @@ def test_a_check_that_could_not_be_made_needs_more_input() -> None:
 
 
 def test_undecided_findings_that_a_change_adds_are_counted() -> None:
-    added = replace(UNKNOWN, severity="warning", is_added=True)
+    added = replace(UNKNOWN, severity="warning", is_likely=True)
     assert lint_headline(with_findings(MISSING, added)).endswith(" 5 files; 1 of these is undecided.")
     assert lint_headline(with_findings(added, added), hints=True).endswith(
         "; 2 of these are undecided (--complete if there is nothing else)."

@@ -66,7 +66,7 @@ class LintRun:
             lines = FindingLines(read.lines_before, read.renamed)
             # A finding that was suppressed in the base existed there.
             in_base = lint_worlds(read.before, settings, lines.locate).every
-            earlier += [finding for finding in in_base if finding.certain]
+            earlier += [finding for finding in in_base if finding.counts]
         existed = {finding.fingerprint for finding in earlier}
         exist = {finding.fingerprint for finding in self._found.every}
         # Findings that change the exit code are always reported.

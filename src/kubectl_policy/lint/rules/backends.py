@@ -183,7 +183,10 @@ def _broken(  # noqa: PLR0913 (what findings have)
     message, named = backend.message.replace(f"lets {route.ref} refer", "lets it refer"), backend.ref.object
     # By such a name, some implementations mean all routes of a namespace.
     if backend.state == "unknown" or (named.group_kind in ROUTES and backend.routes is None and named.name == "*"):
-        return world.unknown(route, field, message)
+        is_unread = named.name and world.index.presence(named) == "unknown"
+        return world.unknown(
+            route, field, message, name=world.trials.backend(route.ref, backend.ref) if is_unread else ""
+        )
     if backend.reason == "InvalidKind" and named.group_kind.group and named.group_kind not in world.index.kinds:
         message = f"{named} does not exist, nor does any other {named.group_kind}"
     return Finding(

@@ -84,7 +84,8 @@ def _invalid_reference(
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
         severity: Severity | None = "warning" if problem.reason == ELSEWHERE else None
-        return world.unknown(owner, ref.field, problem.message, severity)
+        tried = world.trials.referred(owner.ref, ref.target)
+        return world.unknown(owner, ref.field, problem.message, severity, name=tried)
     if is_missing and _names_by_cert_manager(world, owner, ref.target) is not None:
         return world.unknown(owner, ref.field, f"{ref.target} is made by cert-manager, and was not read")
     is_refused = problem.reason == NOT_PERMITTED

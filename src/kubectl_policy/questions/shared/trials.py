@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 # Names are not compared if there are more candidates.
 _MAX_CANDIDATES: Final = 5_000
+# The number of names that are compared in one state.
+_MAX_COMPARISONS: Final = 100_000
 # The number of candidates that are tried.
 _MAX_TRIED: Final = 3
-_FEW_LETTERS: Final = 4
+_FEW_LETTERS: Final = (2, 3, 4)
 # The states of attachments that hold, as far as is known.
 _WORKING: Final = frozenset({"attached", "target unknown"})
 _ENCRYPTED: Final = frozenset({"HTTPS", "TLS"})
@@ -43,7 +45,7 @@ def near_names(name: str, candidates: Iterable[str]) -> list[str]:
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
     # In a short word, two swapped letters are a large part.
-    cutoff = 0.6 if len(name) <= _FEW_LETTERS else 0.75
+    cutoff = 0.6 if len(name) in _FEW_LETTERS else 0.75
     return difflib.get_close_matches(name, known, n=_MAX_TRIED, cutoff=cutoff)
 
 
@@ -68,7 +70,7 @@ class Trials:
 
     def __init__(self, analysis: Analysis, before: Analysis | None = None) -> None:
         """Keep the states."""
-        self._analysis, self._before = analysis, before
+        self._analysis, self._before, self._remaining = analysis, before, _MAX_COMPARISONS
         self._relations, self._index = analysis.topology.relations, analysis.index
 
     def listener(self, route: ObjectRef, parent: ParentRef) -> str:
@@ -106,9 +108,18 @@ class Trials:
         return self.name_of(ref, lambda candidate: problem(owner, candidate, "") is None)
 
     def name_of(self, ref: ObjectRef, works: Callable[[ObjectRef], bool]) -> str:
-        """Return the nearest name of an object of the same kind and namespace that works, or ""."""
-        siblings = (sibling.name for sibling in self._index.world.refs_of(ref.group_kind, ref.namespace))
-        return next((name for name in near_names(ref.name, siblings) if works(replace(ref, name=name))), "")
+        """Return the nearest name of an object of the same kind and namespace that works, or "".
+
+        If the object may exist, its name must be a slip of the pen.
+        """
+        near: Iterable[ObjectRef] = ()
+        if self._index.presence(ref) == "unknown":
+            near = self._index.absence.meant(ref)
+        elif self._remaining > 0:
+            siblings = self._index.world.refs_of(ref.group_kind, ref.namespace)
+            self._remaining -= len(siblings)
+            near = (replace(ref, name=name) for name in near_names(ref.name, (sibling.name for sibling in siblings)))
+        return next((candidate.name for candidate in near if works(candidate)), "")
 
     def _attaches(self, route: ObjectRef, parent: ParentRef) -> bool:
         return any(binding.state != "refused" for binding in self._relations.follow(route, parent))

@@ -38,7 +38,7 @@ def target_not_found(world: LintWorld) -> Iterator[Finding]:
     Source: PolicyReasonTargetNotFound (Gateway API, apis/v1/policy_types.go); kgateway-dev/kgateway#11160.
     """
     for failure in failures(world, "target missing"):
-        yield _missing(world, failure, "does not exist") if failure.certain else failure.doubt
+        yield _missing(world, failure, "does not exist") if failure.certain else _unread(world, failure)
 
 
 @lint_rule("GWP1008", "error", "closed world")
@@ -59,7 +59,13 @@ def partial_target_resolution(world: LintWorld) -> Iterator[Finding]:
             related = tuple(world.related(target.object, "a target that exists") for target in existing)
             yield replace(finding, related=related)
         else:
-            yield failure.doubt
+            yield _unread(world, failure)
+
+
+def _unread(world: LintWorld, failure: Failure) -> Finding:
+    declared, target = failure.attachment.declared, failure.attachment.target
+    tried = world.trials.target(failure.policy, declared, target.object) if target else ""
+    return world.unknown(failure.policy, failure.field, failure.message, name=tried)
 
 
 def _missing(world: LintWorld, failure: Failure, problem: str) -> Finding:
