@@ -79,7 +79,7 @@ def test_the_command_in_a_workflow_compares_pull_requests(runner: Runner, monkey
     monkeypatch.setenv("PATH", f"{runner.bin}:{os.environ['PATH']}")
     for base, further in (("my $(touch pwned)", ["<--diff-base=origin/my $(touch pwned)>"]), ("", [])):
         done = runner.run(("bash", "-e", "-c"), script, GITHUB_BASE_REF=base)
-        assert done.out.splitlines() == ["<lint>", "<.>", *further]
+        assert done.out.splitlines() == ["<lint>", "<.>", "<--complete>", "<--assume-exists>", "<Secret>", *further]
 
 
 def test_pipelines_are_valid() -> None:
