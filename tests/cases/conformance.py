@@ -39,16 +39,22 @@ MARKER: Final = "expected.json"
 _TOLD: Final = ("object", "listener", "parent", "ancestor", "condition", "contains", "count", "names", "stage")
 
 
+def implementation_of(expected: Mapping[str, Any]) -> Implementation:
+    """Return the implementation that a case assumes, by the features that it lacks."""
+    lacking = (item["feature"] for item in expected.get("assumptions", ()) if not item["supported"])
+    return Implementation(frozenset(lacking))
+
+
 def judge(case: Path) -> Iterator[NodeInForce]:
     """Judge every fact of a case that manifests can decide, stage by stage."""
     expected = json.loads((case / MARKER).read_text(encoding="utf-8"))
-    lacking = {item["feature"] for item in expected.get("assumptions", ()) if not item["supported"]}
+    implementation = implementation_of(expected)
     facts = [fact for fact in expected["status"] if not (fact.get("needs_data_plane") or fact.get("readiness_only"))]
     for stage in expected["stages"]:
         of_stage = [fact for fact in facts if fact["stage"] == stage["stage"]]
         if of_stage:
             snapshot = world([case / stage["file"]])
-            topology = analyze(snapshot, implementation=Implementation(frozenset(lacking))).topology
+            topology = analyze(snapshot, implementation=implementation).topology
             for fact in of_stage:
                 expectation = {key: fact[key] for key in _TOLD if key in fact}
                 got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else NOT_ANSWERED

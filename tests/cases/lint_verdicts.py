@@ -16,7 +16,7 @@ from kubectl_policy import Analysis, Implementation, PolicyError, analyze
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.fields import mapping_at, text_at
-from tests.cases import kgateway, kuadrant, predictions
+from tests.cases import conformance, kgateway, kuadrant, predictions
 from tests.cases.complaints import (
     Complaint,
     conformance_complaints,
@@ -80,6 +80,16 @@ _TRUE_ERRORS: Final = (
             "nginx-gateway-fabric": ("random-1-015", "random-1-082", "random-1-102"),
         },
     ),
+    (
+        "an API server rejects the Gateway, so that the controller would not see it",
+        {
+            "envoy-gateway": (
+                "gateway-with-listener-with-invalid-tls-configuration-invalid-mode",
+                "gateway-with-two-listeners-on-same-tcp-or-tls-port",
+                "tlsroute-with-tls-listener-missing-mode",
+            )
+        },
+    ),
     ("only a plugin of that test knows the kind of backend", {"kgateway": ("backends__basic",)}),
     (
         "the parent delegates, and the controller drops a child whose matches lie outside without a condition",
@@ -110,6 +120,8 @@ def judge(suite: Suite, case: Path) -> Iterator[NodeInForce]:
 def analyze_case(case: Path) -> Analysis:
     """Return the analysis of a case under the settings of its controller, with the definitions that it names."""
     settings = kgateway.settings_of(case) if (case / kgateway.FACTS).is_file() else Implementation()
+    if (case / conformance.MARKER).is_file():
+        settings = conformance.implementation_of(read(case / conformance.MARKER))
     expected = read(case / kuadrant.MARKER) if (case / kuadrant.MARKER).is_file() else {}
     definitions = text_at(expected, "crds")
     files = [case / predictions.MARKER, *([case / definitions] if definitions else [])]

@@ -24,6 +24,7 @@ InvalidParents: TypeAlias = Literal["served", "passedOver"]
 Conflicting: TypeAlias = Literal["all", "valid"]
 SharedPorts: TypeAlias = Literal["none", "first"]
 ClaimedHostnames: TypeAlias = Literal["attached", "refused"]
+Certificates: TypeAlias = Literal["required", "elsewhere", "unknown"]
 SharedHostnames: TypeAlias = Literal["accepted", "refused", "unknown"]
 # The reasons for which a route is not attached, as `RouteConditionReason` names them.
 RouteRefusal: TypeAlias = Literal["NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname"]
@@ -204,6 +205,10 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     secret_types: Mapping[Name, Annotated[tuple[Name, ...], Meta(min_length=1)]] = NOTHING
     """A map from types of Secrets, which name a certificate that is kept elsewhere, to the keys that they must have.
     Without it: a Secret holds the certificate itself.
+    """
+    certificates: Certificates = "unknown"
+    """The certificates of a listener with protocol HTTPS: `required` in its `tls`, or possibly from `elsewhere`, such
+    as parameters of the Gateway, so that a listener needs no `tls`. Gateway API requires `tls`.
     """
     refusals: tuple[RouteRefusal, ...] = ()
     """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,

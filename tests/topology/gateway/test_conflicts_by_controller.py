@@ -113,6 +113,7 @@ CONTRADICTIONS: Final[list[tuple[Mapping[str, Json], str]]] = [
         listener("x", allowedRoutes={"namespaces": {"from": "Selector"}}),
         "allowedRoutes.namespaces.from Selector needs a selector",
     ),
+    (listener("x", tls={"certificateRefs": [{"name": "cert"}]}), "protocol HTTP takes no tls"),
     (listener("x", hostname="a.org"), ""),
 ]
 
@@ -120,7 +121,7 @@ CONTRADICTIONS: Final[list[tuple[Mapping[str, Json], str]]] = [
 @pytest.mark.parametrize(("fields", "message"), CONTRADICTIONS)
 def test_contradictions_in_a_listener(fields: Mapping[str, Json], message: str) -> None:
     (found,) = topology(gateway("g", fields)).gateways.listeners(node("Gateway", "g").object)
-    assert list(contradictions(found)) == ([message] if message else [])
+    assert [contradiction.message for contradiction in contradictions(found)] == ([message] if message else [])
 
 
 WILD: Final = node("Gateway", "g", "wild")

@@ -10,6 +10,7 @@ from kubectl_policy.lint.rules import (
     changes,
     conditions,
     definitions,
+    gateways,
     inputs,
     listeners,
     references,
@@ -36,7 +37,7 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 RULES: Final = rules_of(
     *(inputs, suppressions, definitions, status, conditions, requirements, changes),
-    *(backends, references, listeners, certificates),
+    *(backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, conflicts, merging),
     *(parents, hostnames, matching, shadowing, redirects, retries),
 )

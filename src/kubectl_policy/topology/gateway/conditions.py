@@ -34,7 +34,7 @@ ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 
 # AddressType: IPAddress, Hostname and the implementation-specific NamedAddress. A "domain-prefixed string" is a type of
 # one implementation, which nothing here can vouch for.
-_ADDRESS_TYPES: Final = ("IPAddress", "Hostname", "NamedAddress")
+ADDRESS_TYPES: Final = ("IPAddress", "Hostname", "NamedAddress")
 _CERTIFICATE_REASONS: Final[Mapping[str, str]] = {
     INVALID_KIND: "InvalidCertificateRef",
     NOT_PERMITTED: "RefNotPermitted",
@@ -162,7 +162,7 @@ def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
     profile = gateways.profile_of(gateway)
     addresses = mappings_at(gateways.index.defaulted(gateway), "spec.addresses")
     types = [text_at(address, "type", "IPAddress") for address in addresses]
-    known = (*(profile.address_types or _ADDRESS_TYPES), *filter(is_unfilled, types))
+    known = (*(profile.address_types or ADDRESS_TYPES), *filter(is_unfilled, types))
     unsupported = [type_ for type_ in types if type_ not in known]
     if unsupported:
         message = f"address type {', '.join(unsupported)} is not supported"
