@@ -371,6 +371,7 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
     return len(before) == len(after) and all(
         mine.policy.ref == theirs.policy.ref
         and same_object(mine.policy, theirs.policy)
-        and (mine.filter_position, mine.refusal) == (theirs.filter_position, theirs.refusal)
+        and (mine.filter_position, mine.refusal, mine.ignored)
+        == (theirs.filter_position, theirs.refusal, theirs.ignored)
         for mine, theirs in zip(before, after, strict=True)
     )

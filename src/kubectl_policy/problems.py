@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.attachment import MEANINGS, Attachment, calls_of, unattached_phrase
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
@@ -114,13 +116,19 @@ class Problems:
         calls = list(calls_of(index, policy, profile))
         if not calls:
             return
-        needed = named_needs(index, index.with_defaults(policy), profile.every_need)
+        named = named_needs(index, index.with_defaults(policy), profile.every_need)
+        needed = [need for need in named if not isinstance(need, NotAttached)]
         # Attachments fail, and say so, if a required object is missing.
-        fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
+        fatal = {need.field for need in needed if not need.tolerated}
+        settings = {need.field: need.setting for need in needed if need.setting}
         for call in (call for call in calls if call.field not in fatal):
             problem = self._topology.gateways.reference_problem(policy.ref, call.backend, "")
             if problem and problem.certain:
-                yield broken_reference(policy, call.field, call.backend, problem.message, problem.reason)
+                setting = settings.get(call.field)
+                harm = f"; controllers ignore {setting} without it" if setting else ""
+                message = f"{problem.message}{harm}"
+                broken = broken_reference(policy, call.field, call.backend, message, problem.reason)
+                yield replace(broken, severity="warning") if setting else broken
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
         """Report a failed or uncertain attachment at its reference."""

@@ -13,6 +13,7 @@ from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import (
     NamedNeed,
+    ignored_settings,
     may_leave_out_namespace,
     missing_need,
     named_needs,
@@ -51,6 +52,13 @@ def missing(
     found = policy("p", **({"store": store} | spec))  # type: ignore[arg-type]
     lacking = missing_need(index(found, *objects, complete=complete, gaps=gaps), found, profile)
     return lacking.message if lacking else ""
+
+
+def ignored(store: Json, *objects: Resource, profile: PolicyKindProfile) -> dict[str, str]:
+    """The settings of a policy with that `spec.store` that controllers ignore, with the reasons."""
+    found = policy("p", store=store)
+    settings = ignored_settings(index(found, *objects, complete=True), found, profile)
+    return {str(setting.field): setting.reason for setting in settings}
 
 
 def unread(
@@ -518,11 +526,12 @@ class TestTolerated:
 
     @pytest.mark.parametrize("need", [replace(STORE, when_missing="ignored"), replace(STORE, fail_open="spec.open")])
     def test_what_does_not_exist(self, need: RequiredObject) -> None:
-        """The policy is valid all the same, also where it may not refer to it; and nobody asks for it."""
+        """The policy is valid all the same, also where it may not refer to it; whether it exists matters."""
         profile = needing(need)
         for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}):
             assert missing(reference, profile=profile, open=True) == ""
-            assert unread(profile=profile, store=reference, open=True) == []
+            where = reference.get("namespace", "default")
+            assert unread(profile=profile, store=reference, open=True) == [(f"Store {where}/a", "spec.store")]
 
     def test_what_names_nothing(self) -> None:
         for reference in ({}, SHED):
@@ -532,6 +541,19 @@ class TestTolerated:
         through = replace(STORE, when_missing="ignored", through=(KEY,))
         holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
         assert missing({"name": "a"}, holder, profile=needing(through)) == ""
+        assert ignored({"name": "a"}, holder, profile=needing(through)) == {
+            "spec.store": "Secret default/k, which spec.key of Store default/a names, does not exist"
+        }
+        assert ignored({"name": "a"}, holder, secret("k"), profile=needing(through)) == {}
+        undecided = needing(replace(through, when_missing="unknown"))
+        assert ignored({"name": "a"}, holder, profile=undecided) == {}
+
+    def test_what_the_named_object_says_for_its_own_needs(self) -> None:
+        """Of the policy, the whole reference is ignored then."""
+        profile = needing(replace(STORE, through=(replace(KEY, when_missing="ignored"),)))
+        holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
+        assert missing({"name": "a"}, holder, profile=profile) == ""
+        assert list(ignored({"name": "a"}, holder, profile=profile)) == ["spec.store"]
 
     def test_what_says_so_itself(self) -> None:
         """The reference can hold the field that says that requests do without it."""

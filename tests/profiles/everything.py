@@ -68,6 +68,10 @@ FIELDS: Final[Mapping[str, Any]] = {
     "answers": "directResponse.status",
     "patches": True,
     "securityFields": ["acl", "perPort.*.tls"],
+    "permissive": [
+        {"field": "acl", "when": {"acl.action": ["allow"]}, "unless": {"acl.rules[].action": ["deny"]}},
+        {"field": "perPort.*.tls", "given": "perPort[].off"},
+    ],
     "controllers": ["example.com/{controller}"],
     "strategy": "Patch overrides",
     "strategyField": "spec.mode",
@@ -105,6 +109,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "unheeded": [
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"], "values": ["false"]},
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway", "section": True}], "protocols": ["HTTP", "HTTPS"]},
+        {"annotations": {"example.com/dry-run": ["true", "yes"]}, "fields": ["retryOn"]},
     ],
     "portField": {"field": "perPort", "key": "port", "insteadOf": "default"},
     "wholeFields": ["labels", "limits.*", "rules[name]"],

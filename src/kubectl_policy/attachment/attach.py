@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
+from kubectl_policy.attachment.attachment import Attachment, IgnoredSetting, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
-from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
+from kubectl_policy.attachment.validity import ignored_settings, policy_failure, target_failure, why_not_managed
 from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import PARAMETERS
 from kubectl_policy.model.kinds import with_article
@@ -32,7 +32,17 @@ def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> 
     )
     named = tuple(named_attachments(policy, profile, topology))
     attachments = (*by_references, *named) or tuple(unread_holders(policy.ref, profile, topology.index))
-    return without_overlaps(attachments, topology) if profile.overlap == "refused" else attachments
+    if profile.overlap == "refused":
+        attachments = without_overlaps(attachments, topology)
+    ignored = tuple(ignored_settings(topology.index, policy, profile))
+    return _with_ignored(attachments, ignored) if ignored else attachments
+
+
+def _with_ignored(attachments: Iterable[Attachment], ignored: tuple[IgnoredSetting, ...]) -> tuple[Attachment, ...]:
+    return tuple(
+        replace(attachment, ignored=ignored) if attachment.state == "attached" else attachment
+        for attachment in attachments
+    )
 
 
 # What is not enabled on its Gateways is found out later.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from kubectl_policy.model.fields import FieldPath  # noqa: TC001 (a Struct is read with its types)
 from kubectl_policy.model.refs import GroupKind
 
 if TYPE_CHECKING:
@@ -72,6 +73,14 @@ class TargetReference(Struct, frozen=True):
         return GroupKind("" if self.group == "core" else self.group, self.kind)
 
 
+class IgnoredSetting(Struct, frozen=True):
+    """A setting of a policy that controllers ignore, wherever the policy is attached."""
+
+    field: FieldPath
+    """The path of the setting in the policy."""
+    reason: str
+
+
 class Attachment(Struct, frozen=True, gc=False):
     """One target reference of a policy and its state.
 
@@ -103,6 +112,8 @@ class Attachment(Struct, frozen=True, gc=False):
     """Whether the reference says more than is understood: it may be for a part of its target, or for another one."""
     fails_requests: bool = False
     """Whether requests to the target get an error response until the policy is fixed."""
+    ignored: tuple[IgnoredSetting, ...] = ()
+    """Settings of an attached policy that controllers ignore."""
 
     @property
     def declared_in(self) -> Annotated[str, Meta()]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.attachment import IgnoredSetting, NotAttached
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import (
     WHOLE,
@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 
 
 class RequiredReference(Struct, frozen=True):
-    """An object that a policy needs, and the field that names it; if it `exists`, whether the policy may is open."""
+    """An object that a policy needs, and the field that names it; if it `exists`, whether the policy may is open.
+
+    Without the object, a `setting` of the policy is ignored, or else the policy is invalid.
+    """
 
     ref: ObjectRef
     field: str
     exists: bool = False
+    setting: FieldPath | None = None
 
 
 class NamedNeed(Struct, frozen=True):
@@ -53,6 +57,10 @@ class NamedNeed(Struct, frozen=True):
     tolerated: bool
     # Whether the namespace of the object is not known, so that another one may be meant.
     guessed: bool = False
+    # The reference of the policy itself that names the object, or leads to it.
+    reference: FieldPath = WHOLE
+    # The setting of the policy that controllers ignore without the object; None if they ignore none.
+    setting: FieldPath | None = None
 
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
@@ -65,25 +73,44 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
             return named
         if named.tolerated:
             continue
-        if is_permitted(index, named) is False:
-            where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {named.owner} refer to {named.ref}"
-            return NotAttached("not permitted", where, named.need.competes)
-        if index.presence(named.ref) == "missing":
-            whose = "" if named.owner == policy.ref else f" of {named.owner}"
-            message = f"{named.ref}, which {named.field}{whose} names, does not exist"
-            return NotAttached("policy invalid", message, named.need.competes)
+        failure = _need_failure(index, policy, named)
+        if failure:
+            return failure
     return None
+
+
+def _need_failure(index: Index, policy: Resource, named: NamedNeed) -> NotAttached | None:
+    """Return the failure of a reference to an object that may not be referred to, or does not exist; else None."""
+    if is_permitted(index, named) is False:
+        where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {named.owner} refer to {named.ref}"
+        return NotAttached("not permitted", where, named.need.competes)
+    if index.presence(named.ref) == "missing":
+        whose = "" if named.owner == policy.ref else f" of {named.owner}"
+        message = f"{named.ref}, which {named.field}{whose} names, does not exist"
+        return NotAttached("policy invalid", message, named.need.competes)
+    return None
+
+
+def ignored_settings(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[IgnoredSetting]:
+    """Yield the settings that controllers ignore, as an object that they name is missing or may not be named."""
+    reasons: dict[FieldPath, str] = {}
+    for named in named_needs(index, policy, profile.every_need) if profile.ignores_without_object else ():
+        if isinstance(named, NamedNeed) and named.setting and named.setting not in reasons:
+            failure = _need_failure(index, policy, named)
+            if failure:
+                reasons[named.setting] = failure.message
+    yield from (IgnoredSetting(field, reason) for field, reason in reasons.items())
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
     """Yield the objects that a policy needs of which it is not known whether they exist, or may be referred to."""
     for named in named_needs(index, index.with_defaults(policy), profile.every_need):
-        if isinstance(named, NotAttached) or named.tolerated:
+        if isinstance(named, NotAttached) or (named.tolerated and not named.setting):
             continue
         if index.get(named.ref) and is_permitted(index, named) is None:
-            yield RequiredReference(named.ref, named.field, exists=True)
+            yield RequiredReference(named.ref, named.field, exists=True, setting=named.setting)
         elif index.presence(named.ref) == "unknown":
-            yield RequiredReference(named.ref, named.field)
+            yield RequiredReference(named.ref, named.field, setting=named.setting)
 
 
 def is_permitted(index: Index, named: NamedNeed) -> bool | None:
@@ -95,26 +122,42 @@ def is_permitted(index: Index, named: NamedNeed) -> bool | None:
 
 
 def named_needs(
-    index: Index, owner: Resource, needs: Iterable[RequiredObject], *, tolerated: bool = False
+    index: Index, owner: Resource, needs: Iterable[RequiredObject], through: NamedNeed | None = None
 ) -> Iterator[NamedNeed | NotAttached]:
-    """Yield the required objects that a policy names, with those that these require in turn; or the failures."""
+    """Yield the required objects that a policy names, with those that these require in turn; or the failures.
+
+    If the owner is such an object, the policy names it `through` a reference.
+    """
     for need in needs:
         references = list(_references(owner, need))
         if not references and not need.optional:
             references.append((FieldPath.parse(need.field), {}))
         for path, reference in references:
-            for named in _resolved_references(index, owner, need, path, reference):
-                if isinstance(named, NotAttached):
+            for resolved in _resolved_references(index, owner, need, path, reference):
+                if isinstance(resolved, NotAttached):
                     if need.when_missing == "invalid":
-                        yield named
+                        yield resolved
                     continue
-                ref, guessed = named
-                harmless = guessed or need.by == "labels" or need.when_missing != "invalid"
-                ignored = tolerated or harmless or _is_true_beside(owner, need.fail_open, path)
-                yield NamedNeed(owner.ref, str(path), ref, need, ignored, guessed)
+                ref, guessed = resolved
+                undecided = guessed or need.by == "labels" or need.when_missing == "unknown"
+                setting = None if undecided else _setting_without(owner, need, path)
+                if through:
+                    undecided = undecided or (through.tolerated and not through.setting)
+                    setting = None if undecided else through.setting or (setting and through.reference)
+                named = NamedNeed(
+                    owner=owner.ref,
+                    field=str(path),
+                    ref=ref,
+                    need=need,
+                    tolerated=undecided or setting is not None,
+                    guessed=guessed,
+                    reference=through.reference if through else path,
+                    setting=setting,
+                )
+                yield named
                 resource = index.get(ref) if need.through else None
                 if resource:
-                    yield from named_needs(index, index.with_defaults(resource), need.through, tolerated=ignored)
+                    yield from named_needs(index, index.with_defaults(resource), need.through, named)
 
 
 def _references(owner: Resource, need: RequiredObject) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
@@ -124,10 +167,19 @@ def _references(owner: Resource, need: RequiredObject) -> Iterator[tuple[FieldPa
     return each_mapping(owner.raw, need.field)
 
 
-def _is_true_beside(owner: Resource, field: str, path: FieldPath) -> bool:
-    """Whether a field of a policy is true; in lists and maps, that of the same element as a reference at a place."""
+def _setting_without(owner: Resource, need: RequiredObject, path: FieldPath) -> FieldPath | None:
+    """Return the setting that is ignored without the object of a reference at a path; None if the policy is invalid."""
+    fails_open = _true_beside(owner, need.fail_open, path)
+    return fails_open.parent if fails_open else path if need.when_missing == "ignored" else None
+
+
+def _true_beside(owner: Resource, field: str, path: FieldPath) -> FieldPath | None:
+    """Return the path of a field of a policy that is true; None if it is not.
+
+    In lists and maps, it is the field of the same element as a reference at a path.
+    """
     if not field:
-        return False
+        return None
     remaining, element = list(FieldPath.parse(field).steps), WHOLE
     for step in path.steps:
         if remaining and remaining[0] in {step, Every.KEY}:
@@ -135,7 +187,8 @@ def _is_true_beside(owner: Resource, field: str, path: FieldPath) -> bool:
         elif not isinstance(step, int):
             break
         element = element / step
-    return FieldPath((*element.steps, *remaining)).get(owner.raw) is True
+    flag = FieldPath((*element.steps, *remaining))
+    return flag if flag.get(owner.raw) is True else None
 
 
 def _resolved_references(
@@ -166,7 +219,7 @@ def _selected(
     """Return the objects that labels select, and whether each is a guess."""
     kind = GroupKind(need.group, need.kinds[0])
     homes, guessed = _homes(index, owner, need, kind)
-    if _is_true_beside(owner, need.all_namespaces, path):
+    if _true_beside(owner, need.all_namespaces, path):
         homes = index.namespaces_of(kind)
     for home in homes:
         yield from ((resource.ref, guessed) for resource in index.selected(kind, home, selector))

@@ -12,6 +12,7 @@ from kubectl_policy.model.fields import Every, FieldPath, same_json
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.resolution.enforcement import Enforcement, lost_fields
+from kubectl_policy.resolution.protection import Protection
 from kubectl_policy.resolution.traced import Field, KeyedList, Leaf, field_name, leaves
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class Losses:
         if effective_at(loss.resolution.spec, field_group(field, self.profile)) is not None:
             return False
         contributions = loss.resolution.contributions_of[self.policy.ref]
-        return any(part.field == "spec" and part.source == leaf.source for part in contributions)
+        declaring = (part for part in contributions if part.field == "spec" and part.source == leaf.source)
+        return any(Protection(part.spec, self.profile).protects(field) for part in declaring)
 
     def parts(self, losses: Iterable[Loss]) -> dict[Field, Loss]:
         """Return lost fields; one of their parents stands for them if the policy keeps nothing in it."""

@@ -34,6 +34,7 @@ from kubectl_policy.profiles.merging import (
     WholeField,
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.protection import PermissiveSetting
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart
 
@@ -166,6 +167,11 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """The settings that protect, each including all fields below it: `jwt`, `headers.xForwardedClientCert`. A `*`
     stands for any key, that is, for each entry of a map or each element of a list with a key: `perPort.*.tls`. `*`
     alone stands for every field.
+    """
+    permissive: tuple[PermissiveSetting, ...] = ()
+    """The security fields that let every request through under a condition, such as `authorization` with
+    `defaultAction: Allow` and no rule that denies. They then protect nothing, and `get effective --missing` counts a
+    policy without other settings as missing. Without it: none.
     """
     strategy: Annotated[MergeStrategy | None, Meta(extra={"topic": COMBINING})] = None
     """The [merge strategy](#strategies) of a policy that chooses none. Without it: `None` for a direct kind, `Atomic

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.reading import INTERNAL, SPREAD, FieldName, Name, text_like
+from kubectl_policy.profiles.reading import INTERNAL, NOTHING, SPREAD, FieldName, Name, text_like
 
 if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
@@ -147,7 +147,8 @@ class JointField(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def _includes(part: MergeScope | IgnoredPart, node: NodeRef, protocol: str) -> bool:
     """Whether a node is on one of the levels, on a path by way of a listener of a protocol, in upper case."""
-    return (not part.protocols or protocol in part.protocols) and any(level.includes(node) for level in part.levels)
+    on_level = not part.levels or any(level.includes(node) for level in part.levels)
+    return on_level and (not part.protocols or protocol in part.protocols)
 
 
 class MergeScope(Struct, frozen=True, rename="camel"):
@@ -162,18 +163,31 @@ class MergeScope(Struct, frozen=True, rename="camel"):
 
 
 class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Policies on some levels, or some of their fields, that controllers ignore."""
+    """Policies, or some of their fields, that controllers ignore on some levels, or because of an annotation."""
 
-    levels: _Levels
-    """The levels on which controllers ignore policies."""
+    levels: _Levels = ()
+    """The levels on which controllers ignore policies. Without it: all levels."""
     fields: Annotated[tuple[FieldName, ...], Meta(min_length=1)] = ()
     """The ignored fields. Without it: all of the policy."""
     protocols: _Protocols = frozenset()
     """The protocols of the listeners below which controllers ignore them. Without it: of all."""
     values: Annotated[frozenset[str], Meta(min_length=1)] = frozenset()
     """The values, in JSON, with which controllers ignore the fields. Without it: any."""
+    annotations: Mapping[str, Annotated[tuple[str, ...], Meta(min_length=1)]] = NOTHING
+    """A map from annotations of a policy to the values with which controllers ignore it, or the fields; one of them is
+    enough. Without it: whatever the annotations are.
+    """
 
     includes = _includes
+
+    def concerns(self, annotations: Mapping[str, str]) -> bool:
+        """Whether this is about a policy with some annotations."""
+        return not self.annotations or self.annotation_among(annotations) != ""
+
+    def annotation_among(self, annotations: Mapping[str, str]) -> str:
+        """Return the first annotation for which controllers ignore a policy; "" if it has none."""
+        matching = (name for name, values in self.annotations.items() if annotations.get(name) in values)
+        return next(matching, "")
 
 
 class Inheritance(Struct, frozen=True, rename="camel"):

@@ -14,7 +14,7 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles.controllers import ControllerSetting, fill_in
 from kubectl_policy.profiles.fields import STANZAS, TARGET_FIELDS, ProfileFields, Role
 from kubectl_policy.profiles.merging import MergeStrategy, Variant
-from kubectl_policy.profiles.needs import RequiredObject
+from kubectl_policy.profiles.needs import RequiredObject, with_those_through
 from kubectl_policy.profiles.summary import summarize
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         """The needs of a policy, also those in the stanzas of the kind."""
         stanzas = STANZAS[self.stanzas or "none"]
         return (*self.needs, *(need.within(stanza) for stanza in stanzas for need in self.needs))
+
+    @cached_property
+    def ignores_without_object(self) -> bool:
+        """Whether there are settings that controllers ignore if an object that they name does not exist."""
+        needs = with_those_through(self.needs)
+        return any(need.fail_open or need.when_missing == "ignored" for need in needs)
 
     @property
     def default_strategy(self) -> MergeStrategy:
@@ -87,7 +93,7 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
     @property
     def by_listener(self) -> bool:
         """Whether effective policies may depend on the listener by which requests arrive."""
-        return bool(self.scopes or self.ignored or self.port_field)
+        return bool(self.scopes or self.port_field) or any(part.levels or part.protocols for part in self.ignored)
 
     @cached_property
     def counts_anywhere(self) -> bool:

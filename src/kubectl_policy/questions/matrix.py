@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]
 
 
-_MISSING: Final = "True if only rows are listed that have a path on which all columns are empty (--missing)."
+_MISSING: Final = (
+    "True if only rows are listed that have a path on which all columns are empty, or let every request through"
+    " (--missing)."
+)
 
 
 class MatrixOptions(Struct, frozen=True, kw_only=True):
@@ -75,13 +78,17 @@ class MatrixRow(WithBlindSpots, frozen=True, kw_only=True):
 
     @property
     def without_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
-        """The numbers of the paths on which all columns are empty."""
+        """The numbers of the paths on which all columns are empty, or let every request through."""
         return numbers(self.without)
 
     @property
     def without(self) -> tuple[int, ...]:
-        """The positions of the paths on which nothing is certain to be in force in any of the columns."""
-        certain = {path for cell in self.cells for part in cell.parts if part.certain for path in part.positions}
+        """The positions of the paths on which nothing is certain to be in force in any of the columns.
+
+        Settings that let every request through are not.
+        """
+        parts = (part for cell in self.cells for part in cell.parts if part.certain and not part.permissive)
+        certain = {path for part in parts for path in part.positions}
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 
 

@@ -14,6 +14,7 @@ from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.shared.fields import FieldLocations, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, summary_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
+from kubectl_policy.resolution.protection import Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 _CERTAIN: Final = "False if it is unknown how the policies combine here."
+_PERMISSIVE: Final = "True if the settings let every request through, so that they count as missing (--missing)."
 
 
 class MatrixColumn(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,7 @@ class WrittenSetting(Struct, frozen=True, kw_only=True):
     certain: Annotated[bool, Meta(description=_CERTAIN)]
     declared_in: FieldPath
     security: bool
+    permissive: bool
 
 
 class WrittenBy(Struct, frozen=True):
@@ -73,6 +76,7 @@ class CellPart(Struct, frozen=True, kw_only=True):
     ]
     sources: Annotated[tuple[WrittenBy, ...], Meta(description="The sources of the settings, least specific first.")]
     certain: Annotated[bool, Meta(description=_CERTAIN)]
+    permissive: Annotated[bool, Meta(description=_PERMISSIVE)]
     passes_down: Annotated[
         bool, Meta(description="True if the settings take effect only below the end of the paths of the row.")
     ]
@@ -112,6 +116,7 @@ class _CellOutcome:
         self._analysis, self._effective = analysis, effective
         self._locations = FieldLocations(analysis, effective)
         self._profile = self._locations.profile
+        self._protection = Protection(effective.resolution.spec, self._profile)
 
     @property
     def kind(self) -> GroupKind:
@@ -133,7 +138,8 @@ class _CellOutcome:
                 origin=origin_of(self._analysis, named.leaf.source),
                 declared_in=self._locations.field(named.field, named.leaf),
                 certain=named.leaf.source not in self._effective.resolution.undecided,
-                security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
+                security=self._protection.protects(named.field),
+                permissive=self._protection.is_permissive(named.field),
             )
             for named in named_leaves(self._effective.resolution.spec, self._profile)
             if not named.leaf.removed
@@ -158,6 +164,8 @@ class _CellOutcome:
             summary = summary_of(self._effective, self._profile) if sources else ()
         if not sources:
             return None
+        permissive = {setting.source for setting in settings or self._written if setting.permissive}
+        protecting = {setting.source for setting in settings or self._written if not setting.permissive}
         policies = dict.fromkeys(source.object for source in sources)
         otherwise = (gap for policy in policies for gap in self._analysis.index.absence.gaps_of(policy))
         unseen = (*blind_spots_in_needs(self._analysis, policies), *describe_gaps(self._analysis, otherwise))
@@ -167,6 +175,8 @@ class _CellOutcome:
             settings=settings,
             sources=tuple(WrittenBy(source, origin_of(self._analysis, source)) for source in sources),
             certain=any(source not in resolution.undecided for source in sources),
+            # What a policy without fields does is not said by any setting.
+            permissive=not protecting and permissive.issuperset(sources),
             passes_down=False,
             positions=(),
             unseen=tuple(dict.fromkeys(unseen)),

@@ -112,7 +112,7 @@ def _style(row: MatrixRow, index: int) -> Style:
     cell = row.cells[index]
     if not row.paths:
         return "aside"
-    if not cell.parts:
+    if all(part.permissive for part in cell.parts):
         return "warning"
     return "" if cell.without or not all(part.certain for part in cell.parts) else "value"
 
@@ -131,7 +131,9 @@ def matrix_headline(matrix: Matrix) -> str:
         looked_at = f"{matrix.examined} {'was' if matrix.examined == 1 else 'were'} looked at"
         return f"No {noun}{where} lacks {sought}; {looked_at}{rest}"
     verb = "has" if number == 1 else "have"
-    return f"{number} of {count(matrix.examined, noun)}{where} {verb} no {sought} on at least one path{rest}"
+    parts = (part for row in matrix.items for cell in row.cells for part in cell.parts)
+    permissive = ", or one that lets every request through," if any(part.permissive for part in parts) else ""
+    return f"{number} of {count(matrix.examined, noun)}{where} {verb} no {sought}{permissive} on at least one path{rest}"
 
 
 def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
-from kubectl_policy.profiles.merging import GEP_STRATEGIES, JointField, MergeStrategy, Within
+from kubectl_policy.profiles.merging import GEP_STRATEGIES, IgnoredPart, JointField, MergeStrategy, Within
+from kubectl_policy.profiles.reading import NOTHING
 from kubectl_policy.resolution.traced import (
     CollectedValues,
     Field,
@@ -21,10 +22,12 @@ from kubectl_policy.resolution.traced import (
     list_elements,
     only_field,
     trace,
+    with_element_apart,
     without,
 )
 
 if TYPE_CHECKING:
+    from kubectl_policy.attachment.attachment import IgnoredSetting
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.fields import Stanzas
@@ -53,6 +56,10 @@ class Contribution(Struct, frozen=True, kw_only=True):
     guessed: bool = False
     # Whether the policy itself says the strategy.
     chosen: bool = False
+    # Fields of the spec that controllers ignore once policies are merged, each with the reason.
+    ignored: tuple[tuple[Field, str], ...] = ()
+    # The annotations of the policy by which controllers ignore it, or some of its fields.
+    annotations: Mapping[str, str] = NOTHING
 
 
 class DeclaredStanza(Struct, frozen=True):
@@ -68,18 +75,55 @@ class DeclaredStanza(Struct, frozen=True):
 
 
 def contributions_of(
-    policy: Resource, node: NodeRef, profile: PolicyKindProfile, filter_place: int = 0
+    policy: Resource,
+    node: NodeRef,
+    profile: PolicyKindProfile,
+    filter_place: int = 0,
+    ignored: Iterable[IgnoredSetting] = (),
 ) -> Iterator[Contribution]:
-    """Return the contributions of a policy by way of a node; `filter_place`: position of the filter that names it."""
+    """Return the contributions of a policy by way of a node.
+
+    `filter_place` is the position of the filter that names the policy there, and `ignored` are settings that
+    controllers ignore wherever it is attached.
+    """
+    annotations = policy_annotations(policy.raw, profile)
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         written = None if policy.written is None else mapping_at(policy.written, stanza.field)
         part = contribution_of(source, stanza, profile, written)
+        for setting in ignored:
+            part = _with_ignored_setting(part, setting, profile)
+        if annotations:
+            part = replace(part, annotations=annotations)
         yield (
             replace(part, chosen=True)
             if profile.strategy_field and value_at(policy.raw, profile.strategy_field)
             else part
         )
+
+
+def policy_annotations(raw: Mapping[str, Json], profile: PolicyKindProfile) -> Mapping[str, str]:
+    """Return the annotations of a policy by which its controllers may ignore it, or some of its fields."""
+    names = {name for part in profile.ignored for name in part.annotations}
+    annotations = mapping_at(raw, "metadata.annotations") if names else NOTHING
+    return {name: str(value) for name, value in annotations.items() if name in names}
+
+
+def _with_ignored_setting(part: Contribution, setting: IgnoredSetting, profile: PolicyKindProfile) -> Contribution:
+    """Return a contribution that knows of a setting that controllers ignore, if it brings the setting.
+
+    Of a list with such an element, each element is a field of its own.
+    """
+    stanza = FieldPath.parse(part.field)
+    if not stanza.holds(setting.field.steps):
+        return part
+    steps = setting.field.steps[len(stanza.steps) :]
+    if stands_below_name(profile, part.strategy):
+        steps = (part.source.object.qualified_name, *steps)
+    spec, field = with_element_apart(part.spec, steps) if steps else (part.spec, ())
+    if steps and not field:
+        return part
+    return replace(part, spec=spec, ignored=(*part.ignored, (field, setting.reason)))
 
 
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[DeclaredStanza, ...]:
@@ -206,7 +250,11 @@ def without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def field_of(shared: JointField) -> Field:
     """Return the path of keys of a shared field."""
-    return tuple(shared.field.split("."))
+    return _keys(shared.field)
+
+
+def _keys(name: str) -> Field:
+    return tuple(name.split("."))
 
 
 def whole_fields(shared: Sequence[JointField], within: Within) -> frozenset[Field]:
@@ -282,7 +330,7 @@ def counting_part(part: Contribution, profile: PolicyKindProfile, listener: List
     spec = part.spec
     prefix = (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
     for rule in profile.ignored:
-        if rule.includes(part.source.target, listener.protocol if listener else ""):
+        if rule.includes(part.source.target, listener.protocol if listener else "") and rule.concerns(part.annotations):
             if not rule.fields:
                 return None
             import json  # noqa: PLC0415 (few kinds ignore a value)
@@ -305,12 +353,38 @@ def counting_part(part: Contribution, profile: PolicyKindProfile, listener: List
     return replace(part, spec=spec) if spec else None
 
 
-def ignored_fields(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
-    """Return the fields of a contribution that do not count."""
-    if part is counting:
-        return frozenset()
-    counted = leaves(counting.spec) if counting else ()
-    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in counted}
+def ignored_fields(
+    part: Contribution, counting: Contribution | None, profile: PolicyKindProfile
+) -> Mapping[Field, str]:
+    """Return the fields of a contribution that do not count, with the reasons; "" if the reason depends on the path.
+
+    Some do not count in the first place, and others once policies are merged.
+    """
+    reasons: dict[Field, str] = {}
+    if part is not counting:
+        counted = {field for field, _ in leaves(counting.spec)} if counting else frozenset[Field]()
+        ignoring = [rule for rule in profile.ignored if rule.annotation_among(part.annotations)]
+        for field, _ in leaves(part.spec):
+            if field not in counted:
+                rules = (rule for rule in ignoring if not rule.fields or _enclosing(field, map(_keys, rule.fields)))
+                reasons[field] = next((_annotation_phrase(part, rule) for rule in rules), "")
+    for outer, reason in part.ignored:
+        reasons |= {field: reason for field, _ in leaves(part.spec) if field[: len(outer)] == outer}
+    return reasons
+
+
+def _annotation_phrase(part: Contribution, rule: IgnoredPart) -> str:
+    name = rule.annotation_among(part.annotations)
+    return f"annotation {name} of {part.source.object} is {part.annotations[name]}"
+
+
+def without_ignored(spec: Traced, ignored: Mapping[tuple[Source, Field], str]) -> Traced:
+    """Return a merged spec without the fields that controllers ignore; the very same one if it has none of them."""
+    for source, field in ignored:
+        current = only_field(spec, field)
+        if any(leaf.source == source for _, leaf in leaves(current)):
+            spec = without(spec, field)
+    return spec
 
 
 def sources_for_port(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:

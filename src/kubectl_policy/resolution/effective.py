@@ -16,13 +16,14 @@ from kubectl_policy.resolution.contributions import (
     ignored_fields,
     sources_for_port,
     with_chosen_strategies,
+    without_ignored,
 )
 from kubectl_policy.resolution.merging import Doubt, PathContext, merge_contributions
 from kubectl_policy.resolution.outcome import Resolution
-from kubectl_policy.resolution.traced import Field, Source, with_keyed_lists, without
+from kubectl_policy.resolution.traced import Field, Source, leaves, with_keyed_lists, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.topology import Path, Topology
 
@@ -89,7 +90,6 @@ def reached_part(path: Path, profile: PolicyKindProfile) -> Path:
 
 
 _UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
-_NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
 
 
 def resolve(
@@ -109,15 +109,22 @@ def resolve(
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
         contributions = tuple(replace(part, spec=with_keyed_lists(part.spec, keys)) for part in contributions)
         counting = _heeded(contributions, profile, context)
-    ignoring = contributions if profile.ignores_some else ()
-    counted = [(part, counting_part(part, profile, context.listener)) for part in ignoring]
+    is_ignoring = profile.ignores_some or any(part.ignored for part in contributions)
+    counted = [(part, counting_part(part, profile, context.listener)) for part in contributions if is_ignoring]
+    ignored = {
+        (part.source, field): reason
+        for part, counting in counted
+        for field, reason in ignored_fields(part, counting, profile).items()
+    }
     merge = merge_contributions(counting, profile, context)
     port_sources = sources_for_port(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
-    spec = without(merge.spec, replaced) if replaced else merge.spec
+    merged = without(merge.spec, replaced) if replaced else merge.spec
+    spec = without_ignored(merged, ignored)
     return Resolution(
         kind=profile.group_kind,
         spec=spec,
+        merged=None if spec is merged else merged,
         contributions=contributions,
         members=merge.members,
         # A set takes more room than all else here, and nearly all of these have nothing in them.
@@ -125,18 +132,24 @@ def resolve(
         undecided=merge.undecided,
         doubts=merge.doubts.union(_UNDATED) if age_unknown else merge.doubts,
         refusals=context.refused,
-        ignored_fields=frozenset(
-            (part.source, field) for part, counting in counted for field in ignored_fields(part, counting)
-        )
-        if counted
-        else _NO_FIELDS,
-        ignored_sources=frozenset(part.source for part, _ in counted) - {part.source for _, part in counted if part}
-        if counted
-        else NOBODY,
+        ignored_fields=ignored,
+        ignored_sources=_ignored_sources(counted, ignored) if counted else NOBODY,
         scopes=merge.scopes,
         replaced_for_port=replaced,
         port_sources=port_sources,
     )
+
+
+def _ignored_sources(
+    counted: Iterable[tuple[Contribution, Contribution | None]], ignored: Mapping[tuple[Source, Field], str]
+) -> frozenset[Source]:
+    """Return the sources of which nothing counts."""
+    counting = {
+        part.source
+        for part, counted_part in counted
+        if counted_part and not (part.spec and all((part.source, field) in ignored for field, _ in leaves(part.spec)))
+    }
+    return frozenset(part.source for part, _ in counted) - counting
 
 
 def _heeded(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
+    from kubectl_policy.attachment.attachment import IgnoredSetting
     from kubectl_policy.attachment.attachments import Attachments
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
@@ -45,6 +46,10 @@ class NodePolicies(Struct, frozen=True):
     # Policies that filters of backendRefs name: they are attached to a backend for the requests of these rules
     # alone.
     rule_policies: dict[NodeRef, set[ObjectRef]] = field(default_factory=dict["NodeRef", "set[ObjectRef]"])
+    # The settings of policies that controllers ignore.
+    ignored: dict[ObjectRef, tuple[IgnoredSetting, ...]] = field(
+        default_factory=dict["ObjectRef", "tuple[IgnoredSetting, ...]"]
+    )
 
 
 _NOTHING: Final = NodePolicies()
@@ -118,6 +123,8 @@ class AttachedPolicies:
                 policies.competing[policy.ref] = policy
             if attachment.state == "attached":
                 policies.attached[policy.ref] = policy
+                if attachment.ignored:
+                    policies.ignored[policy.ref] = attachment.ignored
                 if attachment.declared.filter_position:
                     policies.filters.setdefault(policy.ref, attachment.declared.filter_position)
                 if attachment.declared.rule:
@@ -135,6 +142,7 @@ class RankedPolicy(Struct, frozen=True, kw_only=True):
     policy: Resource
     filter_position: int
     refusal: PolicyRefusal | None
+    ignored: tuple[IgnoredSetting, ...] = ()
 
 
 class NodeContributions(Struct, frozen=True, kw_only=True):
@@ -165,10 +173,14 @@ class PoliciesOnNodes:
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
         """Return what determines the contributions of the policies on a node."""
-        positions = self.attached.at(node).filters
+        on_node = self.attached.at(node)
+        positions = on_node.filters
         return [
             RankedPolicy(
-                policy=policy, filter_position=positions.get(policy.ref, 0), refusal=self.refusal(policy.ref, node)
+                policy=policy,
+                filter_position=positions.get(policy.ref, 0),
+                refusal=self.refusal(policy.ref, node),
+                ignored=on_node.ignored.get(policy.ref, ()),
             )
             for policy in self.in_order(node)
         ]
@@ -182,7 +194,7 @@ class PoliciesOnNodes:
         brought = [
             (part, rank.refusal)
             for rank in ranked
-            for part in contributions_of(rank.policy, node, profile, rank.filter_position)
+            for part in contributions_of(rank.policy, node, profile, rank.filter_position, rank.ignored)
         ]
         parts = [part for part, _ in brought]
         return NodeContributions(

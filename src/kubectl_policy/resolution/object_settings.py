@@ -269,10 +269,11 @@ def object_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: N
 
 def with_object_values(resolution: Resolution, values: tuple[ObjectValue, ...]) -> Resolution:
     """Put the values of the target object's fields into an outcome: over every default, under every override."""
-    spec = resolution.spec
+    spec, merged = resolution.spec, resolution.merged
     for value in values:
         spec = _put_value(spec, value.field, value.value)
-    return replace(resolution, spec=spec, object_values=values, without_object_values=resolution)
+        merged = merged and _put_value(merged, value.field, value.value)
+    return replace(resolution, spec=spec, merged=merged, object_values=values, without_object_values=resolution)
 
 
 def _put_value(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:

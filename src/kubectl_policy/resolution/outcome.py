@@ -35,6 +35,10 @@ _STATE: Final = (
     " superseded: replaced by another value; rejected: the whole policy is refused because of a"
     " conflict; unheeded: ignored by controllers, independently of other policies."
 )
+BECAUSE: Final = (
+    "The reason why controllers ignore the field, such as an object that does not exist; empty if the field"
+    " is not ignored, or for its place alone."
+)
 
 
 class DeclaredField(Struct, frozen=True, kw_only=True, gc=False):
@@ -65,6 +69,7 @@ class Fate(DeclaredField, frozen=True, kw_only=True, gc=False):
     ] = ()
     by_port: bool = False
     """Whether what `superseded_by` say of the path's port replaces it."""
+    because: Annotated[str, Meta(description=BECAUSE)] = ""
 
 
 class ObjectValue(Struct, frozen=True, dict=True):
@@ -87,6 +92,8 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
 
     kind: GroupKind
     spec: Traced
+    merged: Traced | None = None
+    """The spec with the fields that controllers ignore although they win; None if there are none."""
     contributions: tuple[Contribution, ...]
     """The contributions of policies, least specific first."""
     members: frozenset[Source]
@@ -98,8 +105,8 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     doubts: frozenset[Doubt] = frozenset()
     refusals: Mapping[Source, PolicyRefusal] = field(default_factory=dict["Source", "PolicyRefusal"])
     """Rejected sources of policies that another one on their target, or on another one of theirs, keeps out."""
-    ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
-    """The fields that the controllers ignore here."""
+    ignored_fields: Mapping[tuple[Source, Field], str] = field(default_factory=dict["tuple[Source, Field]", "str"])
+    """The fields that the controllers ignore here, with the reasons, as far as these do not depend on the path."""
     ignored_sources: frozenset[Source] = frozenset()
     """The sources of which nothing counts here, even if they declare no field."""
     scopes: tuple[ScopeOutcome, ...] = ()
@@ -139,6 +146,11 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     def target_object(self) -> ObjectRef | None:
         """The target object, if it says something itself."""
         return next((leaf.source.object for value in self.object_values for _, leaf in value.leaves), None)
+
+    def why_ignored(self, policy: ObjectRef) -> str:
+        """Return the reason why controllers ignore fields of a policy; "" if it depends on the path, or is not one."""
+        reasons = {reason for (source, _), reason in self.ignored_fields.items() if source.object == policy}
+        return next(iter(reasons)) if len(reasons) == 1 else ""
 
     @cached_property
     def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
@@ -213,6 +225,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
             state=state,
             superseded_by=by,
             by_port=by_port,
+            because=self.ignored_fields.get((leaf.source, field), "") if state == "unheeded" else "",
             defaulted=leaf.defaulted,
         )
 
@@ -242,7 +255,7 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
 
     def _locate(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
         """Return the value at a field, or the leaf above it; and the path of the closest map."""
-        current: Leaf | Traced | None = self.spec
+        current: Leaf | Traced | None = self._decided
         around: Field = ()
         for depth, key in enumerate(field, 1):
             if current is None or isinstance(current, Leaf):
@@ -252,10 +265,15 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
                 around = field[:depth]
         return current, around
 
+    @property
+    def _decided(self) -> Traced:
+        """The spec that decides which field wins, be it ignored or not."""
+        return self.spec if self.merged is None else self.merged
+
     @cached_method
     def _setters(self, around: Field) -> tuple[Source, ...]:
         """Return the sources of all that is in a map of the spec."""
-        inner = leaves(only_field(self.spec, around)) if around else ()
+        inner = leaves(only_field(self._decided, around)) if around else ()
         return tuple(sorted({leaf.source for _, leaf in inner}))
 
     @cached_property

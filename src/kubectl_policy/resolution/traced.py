@@ -14,6 +14,7 @@ from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef
+    from kubectl_policy.model.fields import Step
 
 _FILTER: Final = (
     "The position, from 1, of the filter in the target rule that names the policy; 0 if no filter names it."
@@ -50,6 +51,10 @@ _NOWHERE: Final[Mapping[Field, Sequence[str]]] = MappingProxyType({})
 
 class KeyedList(dict[str, "Leaf | Traced"]):
     """A list whose elements are known by a key: a merge takes each of them for itself, in the order of the list."""
+
+
+class SplitList(KeyedList):
+    """A list of one policy whose elements are fields of their own; a merge takes it whole."""
 
 
 class CollectedValues(KeyedList):
@@ -126,6 +131,28 @@ def list_elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Tr
     return listed
 
 
+def with_element_apart(spec: Traced, steps: Sequence[Step]) -> tuple[Traced, Field]:
+    """Return a spec in which the elements of lists on the way to a field stand apart, and the keys of the field.
+
+    There are no keys if the spec has no such field.
+    """
+    first, *rest = steps
+    key = list(spec)[first] if isinstance(first, int) and first < len(spec) else str(first)
+    child = spec.get(key)
+    if child is None or not rest:
+        return spec, () if child is None else (key,)
+    if isinstance(child, Leaf):
+        elements = list_elements(child, "", deep=len(rest) > 1)
+        if isinstance(elements, Leaf):
+            # What is taken whole from one policy is ignored as a whole.
+            return spec, (key,)
+        child = SplitList(elements)
+    inner, field = with_element_apart(child, rest)
+    changed = container_type(spec)(spec)
+    changed[key] = inner
+    return (changed, (key, *field)) if field else (spec, ())
+
+
 def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
     """RFC 7386, section 2, `MergePatch(Target, Patch)`, on traced values; a tombstone of the patch replaces a field.
 
@@ -137,7 +164,8 @@ def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
         keeps = change.value == empty and isinstance(target, Mapping)
         return target if keeps and target is not None else change
     merged: dict[str, Leaf | Traced] = container_type(change)()
-    if isinstance(target, Mapping) and container_type(target) is container_type(change):
+    mergeable = isinstance(target, Mapping) and container_type(target) is container_type(change)
+    if isinstance(target, Mapping) and mergeable and not isinstance(change, SplitList):
         merged.update(target)
     for key, child in change.items():
         merged[key] = patch(merged.get(key), child)
@@ -173,6 +201,8 @@ def with_defaults(
         elif isinstance(ours, Leaf):
             nothing: Json = [] if isinstance(theirs, KeyedList) else {}
             merged[key] = theirs if ours.value == nothing else ours
+        elif isinstance(ours, SplitList):
+            continue
         elif container_type(ours) is container_type(theirs) and not _disagree(ours, theirs, unless.get(path, ())):
             merged[key] = with_defaults(ours, theirs, whole, unless, path)
     return merged
@@ -203,9 +233,12 @@ def without(spec: Traced, keys: Sequence[str]) -> Traced:
     if current is None or (rest and isinstance(current, Leaf)):
         return spec
     remaining: Traced = without(current, rest) if rest and not isinstance(current, Leaf) else {}
+    kept = container_type(spec)(spec)
     if remaining:
-        return {**spec, key: remaining}
-    return {name: child for name, child in spec.items() if name != key}
+        kept[key] = remaining
+    else:
+        del kept[key]
+    return kept
 
 
 def plain(traced: Traced) -> dict[str, Json]:

@@ -144,7 +144,8 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
                 reason = f"{naming}, and whether it may is unknown: {analysis.index.grants.unknown_reason}"
                 yield _ungranted(analysis, needed.ref, reason)
             else:
-                reason = f"{naming}, and without it that policy is invalid"
+                without = f"{needed.setting} is ignored" if needed.setting else "that policy is invalid"
+                reason = f"{naming}, and without it {without}"
                 remedy = f"{_ADD}, or --assume-exists {needed.ref.kind.lower()}"
                 yield _unread(analysis, needed.ref, reason, remedy)
 

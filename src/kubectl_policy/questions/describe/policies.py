@@ -18,7 +18,7 @@ from kubectl_policy.questions.shared.in_force import Assumption, OfPolicyKind, a
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import Source
-from kubectl_policy.resolution.outcome import DeclaredField
+from kubectl_policy.resolution.outcome import BECAUSE, DeclaredField
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
@@ -65,6 +65,7 @@ class FieldOutcome(DeclaredField, frozen=True, kw_only=True):
         bool, Meta(description="True if the policy is refused because of a conflict on at least one path.")
     ]
     ignored_on: tuple[int, ...]
+    because: Annotated[str, Meta(description=BECAUSE)]
     port_entry_on: tuple[int, ...]
     """Where an entry for the port stands instead."""
 
@@ -198,6 +199,7 @@ def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutco
         superseded=tuple(SupersededBy(winner, tuple(positions)) for winner, positions in superseded.items()),
         rejected="rejected" in positions_in,
         ignored_on=tuple(positions_in.get("unheeded", ())),
+        because=next((fate.because for _, fate in fates if fate.because), ""),
         port_entry_on=tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
         origin=origin,
         declared_in=WHOLE if declared.defaulted else declared.declared_in,

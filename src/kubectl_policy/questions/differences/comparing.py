@@ -24,6 +24,7 @@ from kubectl_policy.questions.differences.effects import (
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
 from kubectl_policy.questions.shared.fields import FieldLocations, NamedLeaf, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.resolution.protection import Protection
 from kubectl_policy.topology import Path, nodes_on_path
 
 if TYPE_CHECKING:
@@ -249,12 +250,13 @@ class _EffectiveFields:
         if effective is None:
             return
         self._places = FieldLocations(analysis, effective)
-        self._profile = self._places.profile
+        profile = self._places.profile
+        self._protection = Protection(effective.resolution.spec, profile)
         self._undecided = effective.resolution.undecided
-        self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}
+        self.named = {named.field: named for named in named_leaves(effective.resolution.spec, profile)}
         for part in effective.resolution.contributions:
             source = part.source
-            if source in effective.resolution.members and not any(named_leaves(part.spec, self._profile)):
+            if source in effective.resolution.members and not any(named_leaves(part.spec, profile)):
                 value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
                 self.silent[source.object] = value
 
@@ -271,7 +273,7 @@ class _EffectiveFields:
 
     def is_security(self, field: Field) -> bool:
         """Whether a field that is there is relevant to security."""
-        return field in self.named and self._profile.is_security(field[1:] if self._profile.all_apply else field)
+        return field in self.named and self._protection.protects(field)
 
     def value(self, field: Field) -> EffectiveValue | None:
         """The value of a field, with its source and position."""

@@ -16,7 +16,7 @@ from kubectl_policy.profiles.controllers import OF_RULE
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stands_below_name
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
-from kubectl_policy.resolution.traced import CollectedValues, Field, KeyedList
+from kubectl_policy.resolution.traced import CollectedValues, Field, KeyedList, SplitList
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
@@ -192,7 +192,10 @@ def _leaves_of(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | 
         step = field_name((key,))
         if by_key:
             # An element that is told from others by its policy and place alone has no key.
-            step = f"[{position}]" if key.startswith(f"{_policy_of(child)}[") else f"[{key}]"
+            is_nameless = key.startswith(f"{_policy_of(child)}[")
+            # Of a list that is split, the elements that are ignored are not here.
+            own_step = key[key.rindex("[") :] if isinstance(named.node, SplitList) else f"[{position}]"
+            step = own_step if is_nameless else f"[{key}]"
         dot = "" if not named.name or step.startswith("[") else "."
         named_child = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)
         yield from _leaves_of(named_child, profile, whole)

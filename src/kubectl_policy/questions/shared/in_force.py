@@ -13,6 +13,7 @@ from kubectl_policy.questions.shared.fields import FieldLocations, named_fates, 
 from kubectl_policy.questions.shared.path_phrases import PathNumber, PathPhrases, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reached_part, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
+from kubectl_policy.resolution.protection import Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -220,7 +221,7 @@ def group_entries(
                 resolution.kind,
                 tuple(part.source for part in resolution.contributions),
                 tuple((field, leaf.source) for field, leaf in leaves(resolution.spec)),
-                resolution.ignored_fields,
+                frozenset(resolution.ignored_fields.items()),
                 resolution.replaced_for_port,
                 resolution.port_sources,
             )
@@ -236,6 +237,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
     locations = FieldLocations(analysis, effective)
     profile = locations.profile
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
+    protection = Protection(resolution.spec, profile)
     superseded: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.object_fates):
         if fate.state not in {"effective", "undecided"}:
@@ -252,7 +254,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             instead_of=tuple(superseded.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=locations.field(named.field, named.leaf),
-            security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
+            security=protection.protects(named.field),
         )
         for named in named_leaves(resolution.spec, profile)
     )

@@ -56,7 +56,9 @@ def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: Effect
         profile = analysis.registry.profile(policy.group_kind).at(kind)
         uncounted = not any(profile.counts(fate.field) for fate in ignored)
         verb_phrase = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
-        message = f"{_fields(ignored)} {verb_phrase}" if uncounted else f"controllers ignore {_fields(ignored)} there"
+        because = resolution.why_ignored(policy)
+        where = f": {because}" if because else " there"
+        message = f"{_fields(ignored)} {verb_phrase}" if uncounted else f"controllers ignore {_fields(ignored)}{where}"
         yield Reason("unheeded", message, policy, field=f"spec.{ignored[0].field}")
 
 

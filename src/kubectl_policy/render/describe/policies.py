@@ -146,7 +146,8 @@ class _Fields:
         """Return the lines for paths on which controllers ignore a field, or prefer the entry of a port."""
         port_field = self.answer.profile.port_field
         entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
-        why = "is for another port" if entry and field.effective_on else "controllers ignore it"
+        because = f": {field.because}" if field.because else ""
+        why = "is for another port" if entry and field.effective_on else f"controllers ignore it{because}"
         instead = f"an entry of {port_field.field} is used instead" if port_field else ""
         by_words: dict[str, list[int]] = {}
         for position in field.ignored_on:

@@ -188,7 +188,10 @@ def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
     for part in profile.ignored:
         where = f" with the value {either(sorted(part.values))}" if part.values else ""
         fields = listed(part.fields) if part.fields else "policies"
-        yield f"{fields}{where} on {levels_phrase(part.levels)}{_below(part.protocols)}"
+        annotated = (f"with the annotation {name}: {either(values)}" for name, values in part.annotations.items())
+        by = f" {either(list(annotated))}" if part.annotations else ""
+        levels = f" on {levels_phrase(part.levels)}" if part.levels else ""
+        yield f"{fields}{where}{by}{levels}{_below(part.protocols)}"
 
 
 def _counting(profile: PolicyKindProfile) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
     from kubectl_policy.profiles.fields import Role
     from kubectl_policy.profiles.needs import RequiredObject
+    from kubectl_policy.profiles.protection import PermissiveSetting
     from kubectl_policy.questions.explain import Basis, Explanation
     from kubectl_policy.render.explain.combining import Saying
     from kubectl_policy.render.output.text import Document, View
@@ -175,6 +176,7 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
     yield "security", ("security_fields",), fields and f"removing {fields} removes a protection"
+    yield "no protection", ("permissive",), "; ".join(map(_permissive_phrase, profile.permissive))
     controllers = either(sorted(profile.controllers))
     yield (
         "controllers",
@@ -186,6 +188,15 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
         for name, setting in profile.settings.items()
     )
     yield "--setting", ("settings",), "; ".join(settings)
+
+
+def _permissive_phrase(setting: PermissiveSetting) -> str:
+    """Return a setting that lets every request through, with its condition."""
+    field = "any field" if setting.field == "*" else setting.field
+    conditions = [f"{name} is {either(values)}" for name, values in setting.when.items()]
+    conditions += [f"{setting.given} is set"] if setting.given else []
+    unless = either([f"{name} is {either(values)}" for name, values in setting.unless.items()])
+    return f"{field} if {' and '.join(conditions)}{f', unless {unless}' if unless else ''}"
 
 
 def reach_phrase(profile: PolicyKindProfile) -> str:

@@ -112,7 +112,9 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
     if enforcement.state == "Overridden":
         return f"it is replaced everywhere, by {names(enforcement.by)}"
     if enforcement.state == "NoEffect" and enforcement.outcomes:
-        return "controllers ignore everything that it sets there"
+        causes = {resolution.why_ignored(enforcement.policy) for resolution in enforcement.resolutions}
+        because = f": {next(iter(causes))}" if len(causes) == 1 and all(causes) else ""
+        return f"controllers ignore everything that it sets there{because}"
     return reason_phrase(reasons[0]) if reasons and _is_idle(enforcement, attachments) else ""
 
 

@@ -164,12 +164,15 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
 
 def _why_ignored(fate: Fate, group: InForce) -> str:
     """Say why controllers ignore a field of a policy that counts."""
+    if fate.because:
+        return f"controllers ignore it: {fate.because}"
     if not group.profile.counts(fate.field):
         return f"it has no effect on {plural(group.extent.at[0].object.kind)}"
     port_field = group.profile.port_field
     target = fate.source.target
     altogether = any(
-        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.ignored
+        not part.fields and not part.annotations and any(level.includes(target) for level in part.levels)
+        for part in group.profile.ignored
     )
     if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
         return "it is for another port"

@@ -18,6 +18,7 @@ from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.protection import Protection
 from kubectl_policy.topology.paths import first_route
 
 if TYPE_CHECKING:
@@ -192,10 +193,10 @@ def _protection(world: LintWorld, backend: ObjectRef, kind: GroupKind) -> Mappin
 
 
 def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
+    protection = Protection(resolution.spec, profile)
     for field, leaf in leaves(resolution.spec):
-        name = field[1:] if profile.all_apply else field
-        if leaf.value and profile.is_security(name):
-            yield field_name(field_group(name, profile))
+        if leaf.value and protection.protects(field):
+            yield field_name(field_group(field[1:] if profile.all_apply else field, profile))
 
 
 @lint_rule("GWP2014", "info")
