@@ -132,8 +132,8 @@ def matrix_headline(matrix: Matrix) -> str:
         return f"No {noun}{where} lacks {sought}; {looked_at}{rest}"
     verb = "has" if number == 1 else "have"
     parts = (part for row in matrix.items for cell in row.cells for part in cell.parts)
-    permissive = ", or one that lets every request through," if any(part.permissive for part in parts) else ""
-    return f"{number} of {count(matrix.examined, noun)}{where} {verb} no {sought}{permissive} on at least one path{rest}"
+    sought += ", or one that lets every request through," if any(part.permissive for part in parts) else ""
+    return f"{number} of {count(matrix.examined, noun)}{where} {verb} no {sought} on at least one path{rest}"
 
 
 def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:

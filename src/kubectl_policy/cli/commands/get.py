@@ -80,7 +80,9 @@ def get(
     of: Annotated[Literal["routes", "gateways", "services"], MatrixOption(help="Objects in the rows.")] = "routes",
     kind: Annotated[str, MatrixOption(metavar="KIND[,KIND]", help="Add a column for each of these policy kinds.")] = "",
     field: Annotated[str, MatrixOption(metavar="FIELD[,FIELD]", help="Add a column for each of these settings.")] = "",
-    missing: Annotated[bool, MatrixOption("--missing", help="List only rows in which no column is set, or protects anything.")] = False,
+    missing: Annotated[
+        bool, MatrixOption("--missing", help="List only rows in which no column is set or protects.")
+    ] = False,
     exit_code: Annotated[
         bool, ExitCodeOption("--exit-code", help="With --missing: exit with 1 if there are such rows.")
     ] = False,
