@@ -323,11 +323,29 @@ def test_what_follows_the_end_is_a_gap() -> None:
         ]
 
 
+def test_lines_that_are_wrong_alike_are_one_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After many of them, or after as many lines as were written, the rest is not read."""
+
+    def problems(objects: int) -> list[tuple[int, str]]:
+        lines = ["", "{", "{}", *[""] * 7, '{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}}']
+        data = made_of(*lines, objects=objects)
+        return [(found.origin.line, found.message) for found in read_snapshot(data, "s.gz").diagnostics if found.origin]
+
+    json, other = (2, "the line is not JSON; 9 lines of the file are like this"), (4, "the line contains no object")
+    assert problems(11) == [json, other]
+    assert problems(12) == [json, other, (12, "there are 11 objects in it, and 12 were written")]
+    assert problems(10) == [json, other, (12, "there are more objects in it than the 10 that were written")]
+    monkeypatch.setattr(snapshot, "_MAX_UNREAD", 4)
+    few = (2, "the line is not JSON; 4 lines of the file are like this")
+    rest = (6, "the rest of the file is not read, as so much of it is no object")
+    assert problems(11) == [few, other, rest]
+
+
 def test_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand times as much as there is in the file, in many lines or in one."""
     monkeypatch.setattr(snapshot, "_MAX_SIZE", 2**18)
     monkeypatch.setattr(snapshot, "_LONGEST_LINE", 2**16)
-    for bomb in (made_of(*["{}"] * 2**17), made_of("x" * 2**18)):
+    for bomb in (made_of(*[OBJECT] * 2**12), made_of("x" * 2**18)):
         assert "the file unpacks to more" in read_snapshot(bomb, "s.gz").gaps[-1].reason
 
 

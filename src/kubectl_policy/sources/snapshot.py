@@ -45,6 +45,8 @@ _NOT_OF_SECRETS: Final = frozenset({"annotations", "managedFields"})
 _NAME: Final = 64
 # In bytes, unpacked: no cluster comes near it, and of most objects only the head is kept as values.
 _MAX_SIZE: Final = 2**30
+# After so many lines that are wrong alike, a file is no snapshot.
+_MAX_UNREAD: Final = 1_000
 # etcd takes no object that comes near it, and no header of ours does.
 _LONGEST_LINE: Final = 2**26
 
@@ -140,13 +142,25 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     except DocumentError as error:
         raise _refusal(source, str(error)) from None
     reading, last, problem = Reading({}), 1, ""
+    # The lines that are no objects, by what is wrong with them.
+    unread: dict[str, list[int]] = {}
     try:
         for last, line in enumerate(lines, 2):
-            _read_line(reading, line, Origin(source, last))
-        if last - 1 != state.objects:
+            if last - 1 > state.objects:
+                problem = f"there are more objects in it than the {state.objects} that were written"
+                break
+            if wrong := _read_line(reading, line, Origin(source, last)):
+                unread.setdefault(wrong, []).append(last)
+                if len(unread[wrong]) >= _MAX_UNREAD:
+                    problem = "the rest of the file is not read, as so much of it is no object"
+                    break
+        if not problem and last - 1 < state.objects:
             problem = f"there are {last - 1} objects in it, and {state.objects} were written"
     except DocumentError as error:
         problem = str(error)
+    for wrong, numbers in unread.items():
+        message = f"{wrong}; {len(numbers):,} lines of the file are like this" if len(numbers) > 1 else wrong
+        reading.note(Problem(message=message, reason="unreadable", line=numbers[0]), source)
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
     by_name = grouped((resource.ref, resource) for resource in reading.objects).values()
@@ -203,19 +217,18 @@ def _lines(data: bytes) -> Iterator[bytes]:
         raise DocumentError("unreadable", 1, "something else follows the end of the snapshot in the file")
 
 
-def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
+def _read_line(reading: Reading, line: bytes, origin: Origin) -> str:
+    """Read the object in a line; return what is wrong with the line, or ""."""
     try:
         content = decode_json(line)
     except DocumentError as error:
-        problem = error.problem.message
+        return error.problem.message
     except ValueError:
-        problem = "the line is not JSON"
-    else:
-        if isinstance(content, dict) and "metadata" in content:
-            reading.read_object(content, origin)
-            return
-        problem = "the line contains no object"
-    reading.note(Problem(message=problem, reason="unreadable", line=origin.line), origin.source)
+        return "the line is not JSON"
+    if isinstance(content, dict) and "metadata" in content:
+        reading.read_object(content, origin)
+        return ""
+    return "the line contains no object"
 
 
 def _state_in(line: bytes, source: str) -> _State:
