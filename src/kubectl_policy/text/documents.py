@@ -29,6 +29,8 @@ MAX_YAML_SIZE: Final = 32 * 2**20
 MAX_KEPT: Final = 8 * 2**20
 
 _MARKER: Final = pattern(r"\n---(?=[ \t\r\n]|\Z)")
+# A document without content, of which a file may have many.
+_EMPTY: Final = pattern(r"---[ \r\n]*\n")
 _DIRECTIVES: Final = pattern(r"(?:[ \t\r]*(?:#.*)?\n)*(?P<first>%.*\n(?:%.*\n|[ \t\r]*(?:#.*)?\n)*)")
 # In flow style of YAML, the first key has no quotes.
 _JSON_START: Final = pattern(r"(?:---)?\s*(?=\[|\{\s*[\"}])")
@@ -97,6 +99,10 @@ class DocumentReader:
         parse = fast_yaml.fast_parser()
         fast_text: FastText | None = None
         for span in spans_of(text):
+            if _EMPTY.fullmatch(text, span.start, span.end):
+                line = span.line + text.count("\n", span.start, span.end)
+                yield Document(content=None, line=line, span=span)
+                continue
             try:
                 documents = _read_json(text, span, make_body)
                 if documents is not None:
