@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure, why_too_small
+from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure
+from kubectl_policy.attachment.values import why_too_small
 from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter

@@ -178,7 +178,7 @@ AWS_LOAD_BALANCER: Final = "gateway.k8s.aws"
 BOTH: Final = (HTTP_ROUTE, GRPC_ROUTE)
 OF_CLASS_OR_GATEWAY: Final = (GATEWAY_CLASS, GATEWAY)
 FILTERS: Final = (
-    Claim(GroupKind(ENVOY, "HTTPRouteFilter"), "direct", (), BOTH[:1], "All apply", filters=BOTH[:1], backends=True),
+    Claim(GroupKind(ENVOY, "HTTPRouteFilter"), "direct", (), BOTH, "All apply", filters=BOTH, backends=True),
     Claim(GroupKind(NGINX, "SnippetsFilter"), "direct", (), BOTH, "All apply", filters=BOTH, crosses=False),
     Claim(GroupKind(NGINX, "AuthenticationFilter"), "direct", (), BOTH, "All apply", filters=BOTH),
     Claim(GroupKind(GLOO_TYPES, "DirectResponse"), "direct", (), BOTH[:1], "All apply", filters=BOTH[:1]),

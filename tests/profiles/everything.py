@@ -52,6 +52,30 @@ FIELDS: Final[Mapping[str, Any]] = {
     ],
     "enabledBy": {"group": "example.com", "kind": "Settings", "field": "retries.enable", "without": "allowed"},
     "leastSizes": {"most": ["least", "usual"]},
+    "values": [
+        {
+            "fields": ["spec.wait", "spec.rules.*.wait"],
+            "form": "duration",
+            "least": 1,
+            "most": 9,
+            "unit": "unit",
+            "units": {"Minute": 60},
+            "requires": ["value"],
+            "excludes": [5],
+            "defaultWithout": "selectors",
+            "targets": [{"group": "example.com", "kind": "Color"}],
+            "competes": True,
+        }
+    ],
+    "requiredSettings": [
+        {
+            "field": "spec.places",
+            "group": "example.com",
+            "kind": "PlacePolicy",
+            "otherField": "detection",
+            "competes": True,
+        }
+    ],
     "whenInvalid": "errors",
     "targetsExist": "whenReferred",
     "emptySelector": "nothing",

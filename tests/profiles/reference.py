@@ -49,6 +49,8 @@ def _schema(of: FileType, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"enum": list(of.constants)}
     if of.type is bool:
         return {"type": "boolean"}
+    if of.type is int:
+        return {"type": "integer"}
     if of.type is str:
         schema: dict[str, Any] = {"type": "string", "minLength": of.min_length, "pattern": of.extra.get("pattern", "")}
     elif of.is_list:

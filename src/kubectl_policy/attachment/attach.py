@@ -138,7 +138,7 @@ def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topol
         failure = (
             NotAttached("not managed", elsewhere)
             if elsewhere
-            else policy_failure(policy, profile, topology.index) or target_failure(holder, profile, topology)
+            else policy_failure(policy, profile, topology.index, kind) or target_failure(holder, profile, topology)
         )
         yield _attachment(policy, NodeRef(holder), declared, failure)
 
@@ -203,4 +203,5 @@ def _filter_not_attached(
     elsewhere = why_not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:
         return NotAttached("not managed", elsewhere)
-    return policy_failure(policy, profile, topology.index) or target_failure(named.route, profile, topology)
+    failure = policy_failure(policy, profile, topology.index, named.route.group_kind)
+    return failure or target_failure(named.route, profile, topology)

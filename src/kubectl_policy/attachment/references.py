@@ -252,7 +252,7 @@ class FollowedReference(Struct, frozen=True):
             if any(may_be_section(target.section, section) for section in sections):
                 return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
             return self._section_failure(target)
-        invalid = policy_failure(self.policy, self.profile, self.topology.index)
+        invalid = policy_failure(self.policy, self.profile, self.topology.index, ref.group_kind)
         return invalid or target_failure(ref, self.profile, self.topology)
 
     def _section_failure(self, target: NodeRef) -> NotAttached:

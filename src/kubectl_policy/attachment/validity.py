@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from kubectl_policy.model.fields import (
     FieldPath,
     each_mapping,
     each_text,
+    each_value,
     number_in_annotation,
     text_at,
     value_at,
@@ -25,7 +25,7 @@ from kubectl_policy.topology.controllers import is_enabled, is_managed, why_disa
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
@@ -100,6 +100,22 @@ def ignored_settings(index: Index, policy: Resource, profile: PolicyKindProfile)
             if failure:
                 reasons[named.setting] = failure.message
     yield from (IgnoredSetting(field, reason) for field, reason in reasons.items())
+
+
+def missing_setting(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
+    """Return the failure of a policy with a setting that needs one in policies of another kind; None if it may be set.
+
+    Which of these policies counts is not decided: one that sets it anywhere is enough.
+    """
+    for required in profile.required_settings:
+        path = next((str(path) for path, _ in each_value(policy.raw, required.field)), "")
+        kind = GroupKind(required.group, required.kind)
+        if not path or index.presence(ObjectRef(kind, policy.ref.namespace, "")) == "unknown":
+            continue
+        if not any(value_at(other.raw, f"spec.{required.other_field}") for other in index.of_kind(kind)):
+            message = f"{path} needs a {kind.kind} that sets {required.other_field}, and there is none"
+            return NotAttached("policy invalid", message, required.competes)
+    return None
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
@@ -279,39 +295,30 @@ def _kind(need: RequiredObject, reference: Mapping[str, Json]) -> GroupKind | No
 
 # What follows for requests from a policy that is not valid, after the words for why it is not.
 FAILING_REQUESTS: Final = "; until that is fixed, requests there get an error response"
-_SIZE: Final = r"(?i)([0-9]{1,9})([kmg]?)"
-_UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
-def why_too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str:
-    """Describe the first size of a policy that is below its minimum; return "" if none is.
+def policy_failure(
+    policy: Resource, profile: PolicyKindProfile, index: Index, target: GroupKind | None = None
+) -> NotAttached | None:
+    """Return the failure of a policy that is invalid or lacks what it needs; None if it is usable.
 
-    Fields are paths below `spec`; what is absent, or no size, is not compared. A size is a number of bytes, with `k`,
-    `m` or `g` for powers of 1024 (nginx: "Sizes can be specified in bytes, kilobytes or megabytes").
+    Some rules about values hold only for a `target` of a certain kind.
     """
-    for field, minimum_fields in least_sizes.items():
-        for minimum_field in minimum_fields:
-            size_text, minimum_text = (value_at(policy.raw, f"spec.{path}") for path in (field, minimum_field))
-            size, least = _bytes(size_text), _bytes(minimum_text)
-            if size is not None and least is not None and size < least:
-                return f"spec.{field} ({size_text}) is less than spec.{minimum_field} ({minimum_text})"
-    return ""
-
-
-def _bytes(value: Json) -> int | None:
-    match = re.fullmatch(_SIZE, str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
-    return int(match[1]) * _UNITS[match[2].lower()] if match else None
-
-
-def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
-    """Return the failure of a policy that is invalid or lacks what it needs; None if it is usable."""
     fails = profile.when_invalid == "errors"
     errors = FAILING_REQUESTS if fails else ""
-    weight, wrong = profile.weight_annotation, ""
+    weight, wrong, competes = profile.weight_annotation, "", False
     if weight and number_in_annotation(policy.raw, weight) is None:
         wrong = f"the annotation {weight} of {policy.ref} is not a whole number"
-    wrong = wrong or why_too_small(policy, profile.least_sizes)
-    failure = NotAttached("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
+    if not wrong and (profile.least_sizes or profile.values):
+        from kubectl_policy.attachment.values import why_too_small, wrong_value  # noqa: PLC0415 (few kinds have rules)
+
+        wrong = why_too_small(policy, profile.least_sizes)
+        wrong, competes = (wrong, False) if wrong else wrong_value(policy, profile.values, target)
+    failure = (
+        NotAttached("policy invalid", wrong, competes)
+        if wrong
+        else missing_need(index, policy, profile) or missing_setting(index, policy, profile)
+    )
     return NotAttached(failure.state, failure.message + errors, failure.competes, fails) if failure else None
 
 

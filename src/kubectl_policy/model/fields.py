@@ -240,6 +240,11 @@ def each_text(value: Json, path: str) -> Iterator[tuple[FieldPath, str]]:
     return ((FieldPath(steps), inner) for steps, inner in pairs if isinstance(inner, str))
 
 
+def each_value(value: Json, path: str) -> Iterator[tuple[FieldPath, Json]]:
+    """Yield the values at a path, null excepted, with their own paths, through every list on it."""
+    return ((FieldPath(steps), inner) for steps, inner in _through_lists(value, _steps(path), ()))
+
+
 def _through_lists(value: Json, steps: tuple[Any, ...], at: tuple[Step, ...]) -> Iterator[tuple[tuple[Any, ...], Json]]:
     depth = 0
     while depth < len(steps) and steps[depth] is not Every.KEY and isinstance(value, (dict, Mapping)):

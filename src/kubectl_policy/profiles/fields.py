@@ -37,6 +37,7 @@ from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.protection import PermissiveSetting
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart
+from kubectl_policy.profiles.values import RequiredSetting, ValueRule
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
@@ -135,6 +136,11 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """
     least_sizes: Mapping[str, Annotated[tuple[FieldName, ...], Meta(min_length=1)]] = NOTHING
     """A map from a size field to the size fields that set its minimum; a policy with a smaller size is invalid."""
+    values: tuple[ValueRule, ...] = ()
+    """Rules about values of settings, beyond those of the definition of the kind; a policy that breaks one is invalid.
+    """
+    required_settings: tuple[RequiredSetting, ...] = ()
+    """Settings of a policy that need a setting in a policy of another kind; otherwise the policy is invalid."""
     when_invalid: Literal["ignored", "errors"] = "ignored"
     """`errors`: requests to the targets of an invalid policy get an error response. `ignored`: an invalid policy has no
     effect.

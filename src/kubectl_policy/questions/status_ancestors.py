@@ -198,6 +198,10 @@ class TargetOrder:
     def _has(self, node: NodeRef) -> bool:
         return bool(self._analysis.resolver.policies_of_kind(node, self._profile.group_kind))
 
+    def _claims(self, node: NodeRef) -> bool:
+        """Whether a node has policies of the kind, also invalid ones that keep others out of it."""
+        return self._has(node) or bool(self._failed(node))
+
     def _own_sections(self, obj: ObjectRef) -> list[NodeRef]:
         return [NodeRef(obj, section) for section in self._relations.sections(obj)]
 
@@ -208,13 +212,13 @@ class TargetOrder:
         """
         if target.section:
             return
-        yield from filter(self._has, self._own_sections(target.object))
+        yield from filter(self._claims, self._own_sections(target.object))
         for listener_set in self._gateways.listener_sets(target.object) if target.object.group_kind == GATEWAY else ():
             whole, sections = NodeRef(listener_set), self._own_sections(listener_set)
-            if covered and self._has(whole):
+            if covered and self._claims(whole):
                 yield from sections
             else:
-                yield from filter(self._has, sections if covered else (whole, *sections))
+                yield from filter(self._claims, sections if covered else (whole, *sections))
 
     def _routes_below(self, target: NodeRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """The routes that name a target as their parent, or what is between them and the target; each with that."""
@@ -233,10 +237,10 @@ class TargetOrder:
         return any(not section or parent in {"", section} for parent in named)
 
     def _is_referred_to(self, route: ObjectRef) -> bool:
-        """Whether policies of the kind refer to a route, also to a rule of it that does not exist."""
+        """Whether policies of the kind refer to a route: also invalid ones, and to a rule that does not exist."""
         return any(
             attachment.policy.group_kind == self._profile.group_kind
-            and attachment.state in {"attached", "section missing"}
+            and (attachment.competes or attachment.state in {"attached", "section missing"})
             for attachment in self._analysis.attachments_to(route)
         )
 

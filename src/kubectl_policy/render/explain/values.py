@@ -1,0 +1,42 @@
+"""Rules of a policy kind about values of settings, as phrases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.profiles.values import FORMS
+from kubectl_policy.render.wording.names import count, kinds_phrase
+
+if TYPE_CHECKING:
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.values import ValueRule
+
+
+_MAX_FIELDS: Final = 3
+
+
+def value_rules(profile: PolicyKindProfile) -> str:
+    """Describe the rules about values: `spec.wait must be a duration`."""
+    return "; ".join(map(_value_rule, profile.values))
+
+
+def required_settings(profile: PolicyKindProfile) -> str:
+    """Describe the settings that need a setting in a policy of another kind."""
+    return "; ".join(
+        f"{required.field} needs {with_article(required.kind)} that sets {required.other_field}"
+        for required in profile.required_settings
+    )
+
+
+def _value_rule(rule: ValueRule) -> str:
+    phrases = [f"must be {FORMS[rule.form]}"] if rule.form else []
+    phrases += [f"must not be less than {rule.least}"] if rule.least is not None else []
+    phrases += [f"must not be more than {rule.most}"] if rule.most is not None else []
+    phrases += [f"must set {', '.join(rule.requires)}"] if rule.requires else []
+    phrases += [f"must not be {', '.join(map(str, rule.excludes))}"] if rule.excludes else []
+    phrases += [f"can have one limit without {rule.default_without}"] if rule.default_without else []
+    only = f" for {kinds_phrase(rule.targets)}" if rule.targets else ""
+    names, hidden = rule.fields[:_MAX_FIELDS], len(rule.fields) - _MAX_FIELDS
+    more = f" and {count(hidden, 'other field')}" if hidden > 0 else ""
+    return f"{', '.join(names)}{more} {' and '.join(phrases)}{only}"
