@@ -179,7 +179,7 @@ def rows() -> list[Row]:
     return [
         Row(
             tuple(re.findall(r"`([^`]+)`", choices)),
-            frozenset(re.findall(r"[\w.]+", groups)),
+            frozenset(re.findall(r"[\w.-]+", groups)),
             tuple(re.findall(r"`([^`]+)`", modules)),
         )
         for choices, groups, modules, _ in lines
