@@ -1,11 +1,11 @@
 """The option `--output`: its parameter for a command, and the parser of formats and templates, also from files."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from kubectl_policy.cli.options import OutputOption
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.render.output.formats import TEMPLATE_FILES, TEMPLATES, format_of
+from kubectl_policy.text.named_file import read_named_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,14 +62,10 @@ _EXAMPLES: Final = {
 def _read(kind: str, path: str) -> str:
     """Return the template in a file. Columns have two lines there: the headers, and the paths below them."""
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(_MAX_SIZE + 1)
-        text = content.decode("utf-8-sig")
+        text = read_named_text(path, _MAX_SIZE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise SourceError(f"cannot read the template {path}: {reason}", f"-o {kind}=FILE takes a file") from error
-    if len(content) > _MAX_SIZE:
-        raise SourceError(f"the template {path} is larger than {_MAX_SIZE >> 20} MiB", "this is another kind of file")
     if TEMPLATE_FILES[kind] != "custom-columns":
         return text
     headers, *rows = [line.split() for line in text.splitlines() if line.strip()] or [[]]
