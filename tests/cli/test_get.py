@@ -122,6 +122,15 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
     assert err.startswith("error: a brace in -o jsonpath is not closed, or not opened\nhint: for example: ")
 
 
+def test_labels_can_be_columns(command: Command, manifests: Path) -> None:
+    arguments = ("get", "routes", "-n", "app", "--no-headers", "--offline", manifests)
+    plain = command(*arguments).out.rstrip("\n")
+    columns = command(*arguments, "-L", "tier,a.b/zone", "-L", "app", "--show-labels")
+    assert columns == (0, f"{plain}   <none>   <none>   <none>   <none>\n", "")
+    refused = command("get", "effective", "-A", "-L", "tier", "--offline", manifests)
+    assert (refused.code, refused.err.splitlines()[0]) == (2, "error: --label-columns is not for get effective")
+
+
 def test_a_template_can_be_in_a_file(command: Command, manifests: Path, tmp_path: Path) -> None:
     """Columns are two lines there, as kubectl has them."""
     arguments, file = ("get", "policies", "-n", "app", "--offline", manifests, "-o"), tmp_path / "template"

@@ -280,8 +280,8 @@ def test_what_cannot_be_sorted_by_is_refused(by: str, problem: str) -> None:
         names(by)
     assert error.value.message == f'cannot sort by "{by}": {problem}'
     assert error.value.hint == (
-        "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, ENFORCEMENT, AFFECTS, REASON, "
-        "TARGETS, CLASS, STRATEGY, KNOWN BY, STANZAS, OVERRIDDEN BY, REPORTED, CREATED"
+        "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, ENFORCEMENT, ACCEPTED, AFFECTS, "
+        "REASON, TARGETS, AGE, CLASS, STRATEGY, KNOWN BY, STANZAS, OVERRIDDEN BY, REPORTED, CREATED"
     )
 
 
@@ -352,8 +352,8 @@ def test_there_is_a_table_for_each_type() -> None:
         "NAME                                  CLASS    PORTS     LISTENERS   ROUTES   POLICIES\n"
         "gateway.gateway.networking.k8s.io/g   public   80, 443   2           1        2\n"
         "\n"
-        "NAME        TYPE        PORTS      REFERRED BY           POLICIES\n"
-        "service/s   ClusterIP   8080/TCP   HTTPRoute default/r   4\n"
+        "NAME        TYPE        PORTS      ROUTES   POLICIES\n"
+        "service/s   ClusterIP   8080/TCP   1        4\n"
     )
     coloured = render(FORMS, LISTS, "table", View(coloured=True))
     assert isinstance(coloured, tuple)

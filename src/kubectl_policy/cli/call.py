@@ -182,25 +182,24 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         *states: "Analysis",
         problems: "Collection[Diagnostic]" = (),
         unseen: "Collection[BlindSpot]" = (),
-        headers: bool = True,
-        namespaces: bool = False,
+        layout: "View" = View(),  # noqa: B008 (a value)
         everything: bool = False,
     ) -> None:
         """Show an answer about some states, and write to standard error what its format has no place for.
 
-        `problems` and `unseen` are those in the answer. `View` describes the other options.
+        `problems` and `unseen` are those in the answer. `layout` has what the user asks of tables, `everything` whether
+        nothing is shortened.
         """
         if not self.paths:
             self.live.require_all_read()
         context = self.contexts[0] if self.contexts and self.collected is not None else ""
-        view = View(
+        view = replace(
+            layout,
             width=terminal.width(),
             terminal=terminal.is_terminal(),
             unicode=terminal.takes_unicode(),
             program=self.program,
             options=tuple(self._repeated()),
-            headers=headers,
-            namespaces=namespaces,
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
             context=context,

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kind_roles import SERVICE, section_noun
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.object_rows import ListenerRow
+from kubectl_policy.render.metadata_columns import UNKNOWN, accepted_column, age_column, status_style
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
 from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, kind_names, mark
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
     from kubectl_policy.render.output.text import Style
-
-UNKNOWN: Final = Number(-1, "<unknown>")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
@@ -55,11 +54,21 @@ def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
     """Return the columns of a list; the first one is the namespace, if its objects have one."""
     sort, rows = listing.type.rows, cast("Sequence[Any]", listing.rows)
     kinds = _KIND_COLUMNS if sort == "policy kinds" else ()
-    columns = _policy_columns(rows) if sort == "policies" else kinds or _object_columns(listing.type, rows)
+    columns = kinds or _narrowed(_policy_columns(rows) if sort == "policies" else _object_columns(listing.type), rows)
     if not listing.type.namespaced:
         return columns
     namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: shown_namespace(row.ref.namespace))
     return (namespace, *columns)
+
+
+def _narrowed(columns: Iterable[Column[Any]], rows: Sequence[Any]) -> tuple[Column[Any], ...]:
+    """Leave what an API server and controllers report to the wide table if nothing is reported of any of the rows."""
+    return tuple(
+        replace(column, narrow=False)
+        if column.title in _REPORTED and all(column.cell(row) == UNKNOWN for row in rows)
+        else column
+        for column in columns
+    )
 
 
 def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
@@ -79,9 +88,11 @@ def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
             tight=lambda row: "Partially" if row.enforcement.state == "PartiallyEnforced" else row.enforcement.state,
             style=_enforcement_style,
         ),
+        accepted_column(lambda row: row.reported, rank=4),
         Column("AFFECTS", _affects, rank=3),
         Column("REASON", lambda row: Sentence(f"{row.reason}{_code(row)}", _brief(row)), narrow=idle, rank=1),
         Column("TARGETS", lambda row: _distinct(map(_target, row.targets)), rank=2),
+        age_column(lambda row: row.resource, rank=5),
         *_MORE,
     )
 
@@ -214,10 +225,6 @@ def _routes(row: GatewayRow | ListenerRow) -> Number:
     return number(len(row.routes), complete=not (row.undecided_routes or row.listed.unseen))
 
 
-def _status_style(status: str) -> Style:
-    return "error" if status == "False" else "value" if status == "True" else ""
-
-
 def _above(row: GatewayRow) -> str:
     return row.above.qualified_name if row.above else ""
 
@@ -236,14 +243,12 @@ def _affected(row: NamespaceRow) -> Number:
 
 _GATEWAY_CLASS: Final[tuple[Column[GatewayClassRow], ...]] = (
     Column("CONTROLLER", lambda row: row.controller),
-    Column("ACCEPTED", lambda row: row.accepted or UNKNOWN, style=lambda row: _status_style(row.accepted)),
+    Column("ACCEPTED", lambda row: row.accepted or UNKNOWN, style=lambda row: status_style(row.accepted)),
     Column("GATEWAYS", lambda row: number(len(row.gateways), complete=not row.listed.unseen)),
 )
 _LISTENERS: Final[tuple[Column[GatewayRow], ...]] = (
     Column("PORTS", lambda row: tuple(map(str, row.ports)), rank=2),
-    Column(
-        "PROGRAMMED", lambda row: row.programmed or UNKNOWN, rank=3, style=lambda row: _status_style(row.programmed)
-    ),
+    Column("PROGRAMMED", lambda row: row.programmed or UNKNOWN, rank=3, style=lambda row: status_style(row.programmed)),
     Column("LISTENERS", lambda row: number(len(row.listeners)), rank=4),
     Column("ROUTES", _routes, rank=1),
 )
@@ -264,12 +269,16 @@ _ROUTE: Final[tuple[Column[RouteRow], ...]] = (
     Column("HOSTNAMES", lambda row: row.hostnames, rank=1),
     Column("PARENTS", lambda row: _distinct(str(parent.object) for parent in row.parents), rank=2),
     Column("ATTACHED", _attached),
+    accepted_column(lambda row: row.listed.reported, rank=4),
 )
-_BACKEND: Final[Column[BackendRow]] = Column("REFERRED BY", lambda row: tuple(map(str, row.referred_by)), rank=1)
+_BACKEND: Final[tuple[Column[BackendRow], ...]] = (
+    Column("ROUTES", lambda row: number(len(row.referred_by), complete=not row.listed.unseen), rank=1),
+    Column("REFERRED BY", lambda row: tuple(map(str, row.referred_by)), narrow=False),
+)
 _SERVICE: Final[tuple[Column[BackendRow], ...]] = (
     Column("TYPE", lambda row: row.type, rank=3),
     Column("PORTS", lambda row: row.ports, rank=2),
-    _BACKEND,
+    *_BACKEND,
 )
 _NAMESPACE: Final[tuple[Column[NamespaceRow], ...]] = (
     Column("STATUS", lambda row: row.phase or UNKNOWN),
@@ -298,6 +307,7 @@ def _object(*special: Column[_Object]) -> tuple[Column[_Object], ...]:
         Column("NAME", lambda row: row.listener.name if isinstance(row, ListenerRow) else row.ref.name),
         *special,
         Column("POLICIES", _policies),
+        age_column(lambda row: row.listed.resource, rank=6),
         Column("TARGETED BY", _targeted_by, narrow=False),
         Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
     )
@@ -309,23 +319,14 @@ _OF_SORT: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {
     "listener sets": _object(Column("GATEWAY", _above, rank=1), *_LISTENERS),
     "listeners": _object(*_LISTENER),
     "routes": _object(*_ROUTE),
-    "backends": _object(_BACKEND),
+    "backends": _object(*_BACKEND),
     "namespaces": _object(*_NAMESPACE),
 }
-# What stands in the status, as it is reported.
-_REPORTED: Final = frozenset({"ACCEPTED", "ADDRESSES", "PROGRAMMED", "STATUS"})
+# What only an API server and controllers know.
+_REPORTED: Final = frozenset({"ACCEPTED", "ADDRESSES", "AGE", "PROGRAMMED", "STATUS"})
 _SERVICES: Final = _object(*_SERVICE)
 
 
-def _object_columns(type_: ListType, rows: Sequence[ObjectRow]) -> tuple[Column[Any], ...]:
-    """Return the columns of objects of a type; what only Services have is left out for other backends.
-
-    What is reported is for the wide table alone where nothing is reported of any of the rows.
-    """
-    columns: tuple[Column[Any], ...] = _SERVICES if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]
-    return tuple(
-        replace(column, narrow=False)
-        if column.title in _REPORTED and all(column.cell(row) == UNKNOWN for row in rows)
-        else column
-        for column in columns
-    )
+def _object_columns(type_: ListType) -> tuple[Column[Any], ...]:
+    """Return the columns of objects of a type; what only Services have is left out for other backends."""
+    return _SERVICES if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.list_columns import columns_of
+from kubectl_policy.render.metadata_columns import label_columns
 from kubectl_policy.render.output.columns import Column, Table, in_order, text_of
 from kubectl_policy.render.wording.blind_spots import missing
 from kubectl_policy.render.wording.headlines import list_headline
@@ -65,6 +66,7 @@ def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
     for listing in cast("Sequence[Listing[AnyRow]]", lists.lists):
         columns = columns_of(listing)
         shown = columns if view.namespaces or not listing.type.namespaced else columns[1:]
+        shown += tuple(label_columns(view, (column.title for column in columns)))
         tables.append(Table(shown if len(lists.lists) == 1 else tuple(map(_with_kind, shown)), listing.rows))
     return tables
 

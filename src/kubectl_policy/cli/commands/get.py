@@ -23,6 +23,7 @@ from kubectl_policy.cli.syntax import split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
 from kubectl_policy.render.output.formats import Renderers
+from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,6 +92,15 @@ def get(
         str, OutputOption(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
     no_headers: Annotated[bool, OutputOption("--no-headers", help="Do not print the headers of tables.")] = False,
+    show_labels: Annotated[
+        bool, OutputOption("--show-labels", help="Add a column with the labels of objects to tables.")
+    ] = False,
+    label_columns: Annotated[
+        list[str] | None,
+        OutputOption(
+            "--label-columns", "-L", metavar="LABEL[,LABEL]", help="Add a column for each of these labels. Repeatable."
+        ),
+    ] = None,
     show_all: ShowAll = False,
 ) -> int:
     """List policies, policy kinds, or objects that policies affect.
@@ -115,14 +125,24 @@ def get(
     _check(
         types,
         {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
-        {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
+        {
+            "--sort-by": sort_by,
+            "--all-kinds": all_kinds,
+            "--enforcement": enforcement,
+            "--hostname": hostname,
+            "--show-labels": show_labels,
+            "--label-columns": label_columns,
+        },
     )
     states = _states(enforcement)
     selection = partial(call.selection, selector=selector, fields=field_selector, everywhere=all_namespaces)
     selections = [(type_, selection(names)) for type_, names in types]
     analysis = call.read()
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
-    show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
+    layout = View(
+        headers=not no_headers, namespaces=namespaces, labels=show_labels, label_columns=_label_names(label_columns)
+    )
+    show = partial(call.show, layout=layout, everything=show_all)
     if types[0][0] == _EFFECTIVE:
         from kubectl_policy.questions.matrix import MatrixOptions, matrix, with_lines
 
@@ -177,6 +197,10 @@ def _states(text: str) -> "frozenset[EnforcementState]":
         if name.lower() not in known:
             raise UsageError(f'there is no enforcement "{name}"', f"it is one of {', '.join(ENFORCEMENT)}")
     return frozenset(known[name.lower()] for name in names)
+
+
+def _label_names(texts: "Sequence[str] | None") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for text in texts or () for name in _split(text)))
 
 
 def _split(text: str) -> tuple[str, ...]:

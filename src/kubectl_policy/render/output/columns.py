@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.render.output.text import Document, Style, View
 
+# Of many entries in a cell of a table that is not wide, so many are shown wherever it is shown.
+_MAX_ENTRIES: Final = 10
 # Of several entries in a cell so many are shown where not all fit: two, as kubectl does with hosts, else one.
 _FEWER: Final = (2, 1)
 # A cell beyond this is as long as it is, but nothing is aligned with it: one absurd name must not widen every line.
@@ -78,8 +80,8 @@ class Table(Struct, Generic[_Row], frozen=True):
     def text(self, view: View, *, wide: bool) -> str:
         """Return a line for each row, under their headers; nothing if there is none.
 
-        `wide` adds columns. Where the view cuts a table that is not wide, no line is longer than there is room for, as
-        far as names allow it, and a last line says what is not shown.
+        `wide` adds columns. A table that is not wide shows a few of many entries in a cell. Where the view cuts it, no
+        line is longer than there is room for, as far as names allow it, and a last line says what is not shown.
         """
         columns, remark = self._shown(view, wide=wide)
         lines = (_GAP.join(line).rstrip(" ") for line in zip(*map(_padded, columns.values()), strict=True))
@@ -142,9 +144,10 @@ class Table(Struct, Generic[_Row], frozen=True):
                 for title in titles
             }
 
-        whole = texts(values)
-        if wide or not view.cuts or _width(whole) <= view.width:
-            return whole, ()
+        most = None if wide or view.everything else _MAX_ENTRIES
+        usual = texts(values, most)
+        if wide or not view.cuts or _width(usual) <= view.width:
+            return usual, ()
         rooms = {column.title: column.least for column in columns}
         least, kept = texts(values, _FEWER[-1], rooms, scarce=True), dict[str, list[str]]()
         for column in sorted(columns, key=lambda column: column.rank):
@@ -153,12 +156,13 @@ class Table(Struct, Generic[_Row], frozen=True):
                 kept = wider
         titles = [title for title in values if title in kept]
         # As many entries as fit; else tight words, and sentences as long as there is room for them.
-        limit = next((limit for limit in (None, *_FEWER) if _width(texts(titles, limit)) <= view.width), _FEWER[-1])
+        limit = next((limit for limit in (most, *_FEWER) if _width(texts(titles, limit)) <= view.width), _FEWER[-1])
         scarce = _width(texts(titles, limit)) > view.width
         sentences = {title for title in titles if any(isinstance(cell, Sentence) for cell in values[title])}
         plain = texts((title for title in titles if title not in sentences), limit, scarce=scarce)
         room = (view.width - _width(plain)) // max(len(sentences), 1) - len(_GAP)
         shown = texts(titles, limit, {title: max(room, rooms[title]) for title in sentences}, scarce=scarce)
+        whole = texts(values)
         shortened = [title for title in titles if shown[title] != whole[title]]
         return shown, (_remark([title for title in values if title not in kept], shortened),)
 

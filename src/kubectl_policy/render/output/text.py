@@ -68,6 +68,10 @@ class View(Struct, frozen=True):
     """Whether rows of a table are from several namespaces, and have a column for these."""
     everything: bool = False
     """Whether nothing is cut, and what is as it should be is shown as well."""
+    labels: bool = False
+    """Whether a table has a column with all labels."""
+    label_columns: tuple[str, ...] = ()
+    """The labels for which a table has a column each."""
     coloured: bool = False
     """Whether words stand out by their styles."""
     context: str = ""
