@@ -77,6 +77,12 @@ def test_two_revisions_are_compared(command: Command, tmp_path: Path, monkeypatc
     assert "  color   red   → blue, set by ColorPolicy app/red → HTTPRoute app/r\n" in out
     repository.commit()
     assert command("diff", "main~1:manifests", "main:", "--complete").code == 1
+    color = ("get", "effective", "-n", "app", "--field", "color", "--no-headers", "--offline")
+    assert [command(*color, f"{revision}:manifests").out.split()[-1] for revision in ("main~1", "main")] == [
+        "red",
+        "blue",
+    ]
+    assert command("diff", "-f", "main:manifests", "--offline", "main~1:manifests").code == 1
 
 
 def test_manifests_are_applied_from_standard_input(

@@ -60,7 +60,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         """
         # This import comes first: the module computes a lot while it is imported, and at the end of a long chain of
         # imports, where the stack grows into another block, CPython may allocate and free memory at every call.
-        from kubectl_policy.sources import load_manifests
+        from kubectl_policy.sources import load_input
 
         # isort: split
         from kubectl_policy import analyze
@@ -71,7 +71,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
             if "-" in self.paths:
                 mention_waiting()
             with self.progress() as progress:
-                snapshot = load_manifests(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
+                snapshot = load_input(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
             mention_rendered(snapshot)
         elif whole:
             snapshot = self.live.everything(config.profiles)

@@ -194,7 +194,7 @@ class SharedOptions(ClusterFlags, frozen=True, kw_only=True):
         list[str] | None,
         InputOption(
             metavar="PATH",
-            help="Read manifests from a file, directory, glob, archive or - (standard input). Repeatable.",
+            help="Read manifests: a file, directory, glob, archive, REV:PATH in git or - (standard input). Repeatable.",
         ),
     ] = None
     default_namespace: Annotated[

@@ -86,13 +86,13 @@ def compare_changes(
     """Compare the input before and after applying manifests, deleting objects and retargeting policies."""
     analysis = call.read(routes=True)
     from kubectl_policy.comparison import what_if
-    from kubectl_policy.sources import load_manifests
+    from kubectl_policy.sources import load_input
     from kubectl_policy.states import cascade, in_scope
 
     # As for kubectl: manifests that set no namespace belong to the namespace of the call.
     namespace = call.default_namespace if call.paths else call.in_namespace
     options = replace(call.input_options(), complete=False, namespace=namespace)
-    manifests = load_manifests(filename, options=options, lines=call.lines) if filename else None
+    manifests = load_input(filename, options=options, lines=call.lines) if filename else None
     policies = retargetings(analysis, retarget or (), call.in_namespace)
     resources = manifests.resources if manifests else ()
     applied = [*(in_scope(resource, analysis.index) for resource in resources), *policies]

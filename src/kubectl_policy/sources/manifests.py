@@ -66,6 +66,18 @@ def load_state(
         return snapshot_of(files, options, lines, renderer)
 
 
+def load_input(
+    paths: Sequence[str],
+    *,
+    options: InputOptions = AS_IT_IS,
+    progress: Progress | None = None,
+    lines: Lines | None = None,
+) -> Snapshot:
+    """Read the objects in what `load_manifests` takes as several paths, or `load_state` as one."""
+    with _input_at(paths, options, None, progress, lines, may_be_revision=len(paths) == 1) as (files, renderer):
+        return snapshot_of(files, options, lines, renderer)
+
+
 def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     paths: str | Path | Iterable[str | Path],
     *,
@@ -163,23 +175,39 @@ def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> t
         raise SourceError(f"{archive}: an archive is read alone", "unpack it to read other files with it")
     if archive:
         return stack.enter_context(open_stored(archive))
+    revision = next(filter(_is_revision, named), None) if len(named) > 1 else None
+    if revision:
+        raise SourceError(f"{revision}: a git revision is read alone", "check it out to read other files with it")
     operand = named[0] if may_be_revision else "-"
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
         return None
     if is_live(operand):
         raise UsageError("live is a cluster, not manifests", "name a file, a folder or REV:PATH in git")
     stored = stack.enter_context(open_stored(operand))
-    if stored is None and not has_wildcards(operand):
-        from kubectl_policy.sources.files.git import tree_id  # noqa: PLC0415 (few inputs need it)
-
-        is_revision = False
-        # Without git there are no revisions. What is wrong with anything else, `find_files` says.
-        with suppress(SourceError):
-            is_revision = bool(tree_id(operand))
-        if is_revision:
-            message = f"{operand}: there is no such file or folder"
-            raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
+    if stored is None and not has_wildcards(operand) and _has_revision(operand):
+        message = f"{operand}: there is no such file or folder"
+        raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
     return stored
+
+
+def _is_revision(operand: str) -> bool:
+    """Whether `REV:PATH` names a revision, and no file is called so."""
+    if ":" not in operand or os.path.exists(operand):  # noqa: PTH110 (see `_open`)
+        return False
+    from kubectl_policy.sources.files.git import revision_and_path  # noqa: PLC0415 (few inputs need it)
+
+    revision = revision_and_path(operand)
+    # Without a name it is the index.
+    return revision is not None and (not revision[0] or _has_revision(revision[0]))
+
+
+def _has_revision(name: str) -> bool:
+    """Whether git has a revision of a name. Without git there is none; what is wrong with others, `find_files` says."""
+    from kubectl_policy.sources.files.git import tree_id  # noqa: PLC0415 (few inputs need it)
+
+    with suppress(SourceError):
+        return bool(tree_id(name))
+    return False
 
 
 def is_live(operand: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources import InputOptions, load_input, load_manifests, load_state
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_id
 from tests.repository import CM, Repository
@@ -43,6 +43,18 @@ def test_what_is_no_path(revision: str, path: str) -> None:
     """It is never handed to git, which reads the objects that it is told to by id."""
     with pytest.raises(SourceError, match="there is no such file or folder"):
         load_state(f"{revision}:{path}")
+
+
+def test_a_revision_is_read_alone(repository: Repository) -> None:
+    """A file that is called as one is a file."""
+    assert load_input(["main:a.yaml"]).resources[0].ref.name == "a"
+    for paths in (["main:", "a.yaml"], ["a.yaml", ":a.yaml"]):
+        with pytest.raises(SourceError, match=r"main:|:a\.yaml: a git revision is read alone"):
+            load_input(paths)
+    with pytest.raises(SourceError, match=r"nope:a\.yaml: there is no such file or folder"):
+        load_input(["a.yaml", "nope:a.yaml"])
+    repository.write("main:a.yaml", CM % "file")
+    assert {resource.ref.name for resource in load_input(["main:a.yaml", "a.yaml"]).resources} == {"a", "file"}
 
 
 def test_without_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
