@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
@@ -128,6 +129,10 @@ def test_the_first_sentence() -> None:
     assert (
         status_headline(silent) == "Nothing to compare: none of 2 policies and 1 HTTPRoute has a status in the input."
     )
+    in_cluster = replace(silent, place="the cluster")
+    sentence = "Nothing to compare: no controller has reported on"
+    assert status_headline(in_cluster) == f"{sentence} any of 2 policies and 1 HTTPRoute in the cluster."
+    assert status_headline(replace(in_cluster, items=silent.items[:1])) == f"{sentence} ColorPolicy default/p."
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN))])
     accepts = kind(words={"accepted": ConditionWords(*FINE)})
     status = compared(*world(), wrong, word="policies", profile=accepts)

@@ -255,7 +255,8 @@ def ask_clusters(questions: Questions, collected: Mapping[str, ClusterAnswer], o
         raise next(iter(errors.values()))
     answers = tuple(collected[context] for context in ends if context in collected and context not in errors)
     unanswered = tuple(
-        Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
+        Unanswered(context=context, message=_message_in(context, error), hint=error.hint)
+        for context, error in errors.items()
     )
     if answers:
         shown = render_answers(answers, unanswered, output_format)
@@ -263,9 +264,15 @@ def ask_clusters(questions: Questions, collected: Mapping[str, ClusterAnswer], o
     for context, (output, _) in ends.items():
         output.release(f"{context}: ")
     for context, error in errors.items():
-        terminal.write_remarks(f"error: {context}: {error.message}", *([f"hint: {error.hint}"] if error.hint else []))
+        message = f"error: {context}: {_message_in(context, error)}"
+        terminal.write_remarks(message, *([f"hint: {error.hint}"] if error.hint else []))
     codes = [end.exit_code if isinstance(end, PolicyError) else end for _, end in ends.values()]
     return max(codes, key=_CODES.index)
+
+
+def _message_in(context: str, error: PolicyError) -> str:
+    """Return the message of an error next to the name of its cluster, which the message may begin with."""
+    return error.message.removeprefix(f"{context}: ")
 
 
 def _ask_all(questions: Questions) -> dict[str, tuple[terminal.HeldOutput, int | PolicyError]]:

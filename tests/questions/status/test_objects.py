@@ -69,6 +69,16 @@ def test_a_gateway_and_its_listeners_as_computed() -> None:
     ]
 
 
+def test_a_status_that_no_controller_wrote_is_none() -> None:
+    """An API server fills it in; a single condition of a controller's makes it a report."""
+    waiting: list[Json] = [condition((name, "Unknown", "Pending")) for name in ("Accepted", "Programmed")]
+    [gateway] = about({"conditions": waiting}).items
+    assert (gateway.has_status, gateway.conditions, gateway.agrees) == (False, (), True)
+    [gateway] = about({"conditions": waiting, "listeners": [heard()]}).items
+    assert gateway.has_status
+    assert not gateway.agrees
+
+
 def test_a_gateway_that_is_refused_without_reason_disagrees() -> None:
     report = about({"conditions": [condition(REFUSED)]})
     assert verdicts(report) == [

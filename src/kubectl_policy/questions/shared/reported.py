@@ -87,6 +87,15 @@ def has_report(raw: Mapping[str, Json]) -> bool:
     return bool(status) and any(mappings_at(status, name) for name in _WITH_CONDITIONS if name in status)
 
 
+def is_initial(raw: Mapping[str, Json]) -> bool:
+    """Whether all conditions in a status are those that an API server fills in until a controller sees the object.
+
+    They are Unknown, for the reason Pending, which Gateway API keeps for that.
+    """
+    statuses = {(condition.status, condition.reason) for condition in reported_conditions(raw)}
+    return statuses == {("Unknown", "Pending")}
+
+
 def parse_policy_names(value: Json, home: str) -> frozenset[str] | None:
     """The policies that an annotation names, as `namespace/name`; None if it cannot be read.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, relevant_gaps
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
+from kubectl_policy.questions.shared.reported import is_initial
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.status.comparison import Comparison, Explainer, ObjectStatus
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -85,13 +87,19 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
         noun=selected.type.noun,
         namespace=selected.namespace,
         items=tuple(
-            (objects if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
+            _as_reported((objects if resource.ref.group_kind in COMPARED else policies).of(resource))
+            for resource in resources
         ),
         names=tuple(map(analysis.registry.kind_names, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys(describe_gaps(analysis, gaps))),
         place=analysis.index.source,
     )
+
+
+def _as_reported(status: ObjectStatus) -> ObjectStatus:
+    """Return the status of an object; an initial one is none, as no controller wrote it."""
+    return replace(status, has_status=False, conditions=()) if is_initial(status.resource.raw) else status
 
 
 def _reported_on(analysis: Analysis, selection: Selection) -> list[Resource]:
