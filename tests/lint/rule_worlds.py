@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, PolicyKindProfile, analyze, load_manifests
 from kubectl_policy.comparison import StateComparison, compare
+from kubectl_policy.lint.changes.consequences import join_consequences
 from kubectl_policy.lint.checking import findings_in, suppress, unused_in
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings, Requirement
@@ -195,4 +196,10 @@ def found_by(rule: Rule, manifests: str, *, complete: bool = True) -> list[Findi
     world = LintWorld(analysis, settings, lambda _: True, comparison)
     findings = findings_in(world)
     unused = unused_in([suppress(world, findings)], settings)
-    return [finding for finding in (*findings, *unused) if finding.rule == rule.id]
+    joined: tuple[Finding, ...] = ()
+    if comparison:
+        known = {finding.key for finding in findings_in(LintWorld(comparison.before, settings, lambda _: True))}
+        new = (finding for finding in findings if finding.key not in known)
+        joined = join_consequences(new, [world], settings, lambda origin, _: origin)
+    joined = tuple(finding for finding in joined if finding not in findings)
+    return [finding for finding in (*findings, *unused, *joined) if finding.rule == rule.id]

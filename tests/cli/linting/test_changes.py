@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 BEFORE = route() + service() + route("old", section="htp")
-# What the change makes worse, in the file of the routes, and what it mends there.
-LOST = "shop.yaml:2 error GWP9101 HTTPRoute shop/cart"
+# What the change makes worse, where the policy was and in the file of the routes, and what it mends there.
+LOST = "platform.yaml:15 error GWP9101 HTTPRoute shop/cart"
 MADE = "shop.yaml:27 error GWP4002 HTTPRoute shop/late"
 MENDED = "shop.yaml:19 error GWP4002 HTTPRoute shop/old"
 # A policy that replaces the one on the Gateway, and a kustomization that adds it.
@@ -86,9 +86,10 @@ def test_a_revision(lint: Lint, monkeypatch: pytest.MonkeyPatch, folder: str, pa
 def test_a_security_setting_is_lost(lint: Lint) -> None:
     findings = lint("apps/shop", "--diff-base", "base", "--select", "GWP9101").document["findings"]
     assert [finding["message"] for finding in findings] == [
-        "jwt.providers of SecurityPolicy is lost for rule all of HTTPRoute shop/cart"
+        "jwt.providers (example) of SecurityPolicy is lost for rule all of HTTPRoute shop/cart"
     ]
-    ((before,),) = (finding["related"] for finding in findings)
+    ((route_, before),) = (finding["related"] for finding in findings)
+    assert (route_["object"]["name"], route_["origin"]["line"]) == ("cart", 2)
     assert (before["object"]["name"], before["words"]) == ("public", "set it before")
     assert before["origin"]["source"] == "apps/shop/platform.yaml"
     assert lint("apps/shop", "--select", "GWP9101").findings == []
@@ -194,7 +195,7 @@ class TestFolders:
     def test_files(self, lint: Lint, base: Path) -> None:
         """Of several, it is not known which one was which."""
         result = lint("apps/shop/shop.yaml", "apps/shop/platform.yaml", "--diff-base", base)
-        assert result.findings == [f"apps/shop/{LOST}", f"apps/shop/{MADE}"]
+        assert result.findings == ["apps/shop/shop.yaml:2 error GWP9101 HTTPRoute shop/cart", f"apps/shop/{MADE}"]
         assert result.said("fixed") == [f"{base}/{MENDED}"]
 
     def test_standard_input(self, lint: Lint, base: Path) -> None:
@@ -261,7 +262,7 @@ class TestOverlays:
     def test_worse_in_one_of_them(self, lint: Lint) -> None:
         write(Path("two"), {"overlays/prod/more.yaml": OWN, "overlays/prod/kustomization.yaml": MORE})
         result = lint("two", "--diff-base", "one", CHECKED)
-        assert result.findings[0] == "two/base/all.yaml:28 error GWP9101 HTTPRoute shop/list"
+        assert result.findings[0] == "two/overlays/prod/more.yaml:2 error GWP9101 HTTPRoute shop/list"
         assert {tuple(finding["worlds"]) for finding in result.document["findings"]} == {("prod",)}
 
 

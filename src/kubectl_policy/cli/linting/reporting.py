@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, read_baseline
+from kubectl_policy.lint.changes.consequences import join_consequences
+from kubectl_policy.lint.changes.novelty import with_undecided
 from kubectl_policy.lint.checking import LintFindings, lint_worlds
-from kubectl_policy.lint.novelty import with_undecided
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
@@ -77,6 +78,9 @@ class LintRun:
         shown = [finding for finding in counted if settings.shows(finding.severity_) or finding.rule in blinding]
         counting = [finding for finding in shown if finding.counts]
         worlds = read.worlds
+        new: Iterable[Finding] = (finding for finding in counting if finding.fingerprint not in existed)
+        if read.base:
+            new = join_consequences(new, worlds, settings, self._lines.locate)
         resources = [resource for world in worlds for resource in world.resources]
         # Objects of a cluster have no lines, and the name of the cluster as their source.
         sources = {resource.origin.source for resource in resources if resource.origin.line}
@@ -89,7 +93,7 @@ class LintRun:
                 files=len(sources),
                 is_open=state.index.source == "the input" and not state.snapshot.complete,
             ),
-            findings=tuple(finding for finding in counting if finding.fingerprint not in existed),
+            findings=tuple(new),
             unknown=tuple(finding for finding in shown if not finding.counts),
             suppressed=self._found.suppressed,
             known=tuple(finding for finding in counting if finding.fingerprint in existed),

@@ -1,20 +1,23 @@
-"""Regressions that a change causes (GWP9101 to GWP9103)."""
+"""Regressions that a change causes (GWP9101 to GWP9104)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.lint.changes.causes import Causes
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.fields import mappings_at, same_json, text_at
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.lint.lint_world import LintWorld
-    from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.differences.effects import EffectChange
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic
 
 
@@ -40,18 +43,49 @@ def _settings_lost(world: LintWorld, effect: EffectChange) -> Finding:
     after = {change.after.source.object: None for change in harmful if change.after}
     before = {change.before.source.object: None for change in harmful if change.before}
     routes = [affected.node.object for affected in effect.objects]
-    # What sets it now is where it can be put right, else what has it no more.
-    subject = next((candidate for candidate in (*after, *reversed(routes)) if world.ref_in_scope(candidate)), None)
-    fields = some([change.field or "what it sets" for change in reported])
-    fate = "is lost" if lost else "has another value"
+    changed = world.comparison.changed if world.comparison else frozenset[ObjectRef]()
+    # What sets it now is where it can be put right, or what set it and is changed, else what has it no more.
+    candidates = (*after, *(policy for policy in before if policy in changed), *reversed(routes))
+    subject = next((candidate for candidate in candidates if world.ref_in_scope(candidate)), None)
+    fields = some([_phrase(change) for change in reported])
+    gone = _items_of(reported[0])[0] if len(reported) == 1 and not lost else []
+    fate = "is lost" if lost else f"has lost {some(gone)}" if gone else "has another value"
     values = [value for change in harmful for value in (change.before, change.after) if value]
     objects = some([node_phrase(changed.node) for changed in effect.objects])
+    field = _changed_field(world, subject, routes[0]) if subject in changed else ""
     return Finding(
         subject=subject,
+        field=field,
         message=f"{fields} of {effect.policy_kind.kind} {fate} for {objects}",
         certain=not effect.doubts and all(value.certain for value in values),
         related=tuple(_as_before(world, policy, "set it before") for policy in before if policy != subject),
     )
+
+
+def _changed_field(world: LintWorld, policy: ObjectRef, route: ObjectRef) -> str:
+    assert world.comparison  # noqa: S101 (without it, nothing is changed)
+    return str(Causes(world.comparison).change(policy, route).field)
+
+
+def _phrase(change: FieldChange) -> str:
+    """Return a field with the names of the items of its list that are lost with it, or differ."""
+    gone, differing = _items_of(change)
+    names = (gone if change.sort == "lost" else []) or differing
+    field = change.field or "what it sets"
+    return f"{field} ({some(names)})" if names else field
+
+
+def _items_of(change: FieldChange) -> tuple[list[str], list[str]]:
+    """Return the names of the items that a list has lost, and of those that differ."""
+    before, after = (_items(value.value) if value else {} for value in (change.before, change.after))
+    gone = [name for name in before if name not in after]
+    return gone, [name for name in before if name in after and not same_json(before[name], after[name])]
+
+
+def _items(value: Json) -> Mapping[str, Json]:
+    """Return the items of a list of named things by their names; empty for any other value."""
+    items = mappings_at({"items": value}, "items")
+    return {name: item for item in items if (name := text_at(item, "name"))}
 
 
 @lint_rule("GWP9102", "error", "base")
@@ -108,6 +142,20 @@ def policy_left_without_effect(world: LintWorld) -> Iterator[Finding]:
                     certain=meaning.known,
                     related=tuple(world.related(policy, "it overrides the policy") for policy in change.by),
                 )
+
+
+@lint_rule("GWP9104", "error", "base")
+def breaks_other_objects(_: LintWorld) -> Iterator[Finding]:
+    """A change of one object is the cause of several findings about objects that the change does not touch.
+
+    For example, a renamed listener detaches all routes that name it. The finding is at the changed field, and its
+    related objects are those with the findings; its severity is that of the worst of them. If you ignore the rule, each
+    finding is reported by itself. The rule needs `--diff-base`.
+
+    Source: this program.
+    """
+    # Found from the findings of all other rules, in `lint/changes/consequences.py`.
+    yield from ()
 
 
 def _concerns(world: LintWorld, obj: ObjectRef) -> bool:

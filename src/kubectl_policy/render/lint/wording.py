@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.report import Report, Suppressed
 
+# The number of related objects that are named.
+_MAX_RELATED: Final = 10
 # The number of worlds that are named.
 _MAX_WORLDS: Final = 4
 # --complete does not help where a cluster withholds objects, or where it was given.
@@ -66,12 +68,15 @@ def suppression_label(suppressed: Suppressed) -> str:
     return ": ".join(filter(None, (suppressed.how, suppressed.reason)))
 
 
-def notes(finding: Finding) -> Iterator[str]:
-    """Yield the fix, the related objects and the worlds of a finding, a line each."""
+def notes(finding: Finding, limit: int = _MAX_RELATED) -> Iterator[str]:
+    """Yield the fix, the first related objects and the worlds of a finding, a line each."""
     if finding.fix:
         yield f"fix: {finding.fix.words}"
-    for related in finding.related:
+    for related in finding.related[:limit]:
         yield f"see {related_label(related)}"
+    rest = len(finding.related) - limit
+    if rest > 0:
+        yield f"see {rest:,} more: -o json has all of them"
     if finding.worlds:
         yield world_label(finding)
 

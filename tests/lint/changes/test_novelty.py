@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.lint.changes.novelty import with_undecided
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.novelty import with_undecided
 from kubectl_policy.model import Origin
 from tests import build
 
