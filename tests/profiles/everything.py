@@ -76,6 +76,9 @@ FIELDS: Final[Mapping[str, Any]] = {
             "competes": True,
         }
     ],
+    "ports": "whole",
+    "defaultHostField": "spec.host",
+    "gatewaySections": "all",
     "whenInvalid": "errors",
     "targetsExist": "whenReferred",
     "emptySelector": "nothing",

@@ -14,7 +14,7 @@ from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, PARAMETERS
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, LISTENER_HOLDERS, LISTENER_SETS, NAMESPACE, PARAMETERS
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
 from kubectl_policy.topology.references import parameters_ref
@@ -118,8 +118,12 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         a route that sends it requests, names itself: in filters or as its parameters.
         """
         world, kind = self._index.world, profile.group_kind
-        candidates = (*self._index.naming(kind, obj), *self._perhaps_selecting(obj, profile))
-        yield from (policy for policy in candidates if self._declares(policy, profile, obj))
+        naming = (*self._index.naming(kind, obj), *self._perhaps_selecting(obj, profile))
+        yield from (policy for policy in naming if self._declares(policy, profile, obj))
+        if profile.gateway_sections == "all" and obj.group_kind in LISTENER_SETS:
+            gateway = self.topology.gateways.gateway_of(obj)
+            naming_gateway = self._index.naming(kind, gateway) if gateway else ()
+            yield from (policy for policy in naming_gateway if gateway and self._declares(policy, profile, gateway))
         if profile.attachment == "parameters" and obj.group_kind in PARAMETERS:
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []

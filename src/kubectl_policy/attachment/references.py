@@ -10,7 +10,7 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, State,
 from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed, shown_namespace
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
@@ -201,7 +201,7 @@ class FollowedReference(Struct, frozen=True):
     def _attach_to(self, ref: ObjectRef) -> Attachment:
         # A rule without a name has a number of its own in some kinds; the topology has its own name for it.
         called = {name: section for section, name in self._names_of_sections(ref).items()}
-        target = NodeRef(ref, called.get(self.declared.section, self.declared.section))
+        target = self._listener_of_set(NodeRef(ref, called.get(self.declared.section, self.declared.section)))
         failure = self._selector_failure(ref) or self._namespace_failure(ref)
         is_virtual = failure is None and self._is_virtual(ref)
         if not is_virtual:
@@ -218,6 +218,15 @@ class FollowedReference(Struct, frozen=True):
             virtual=is_virtual,
             doubtful=bool(doubt),
         )
+
+    def _listener_of_set(self, target: NodeRef) -> NodeRef:
+        """Return the listener of a ListenerSet that a reference to its Gateway names, else the target itself."""
+        gateways, section = self.topology.gateways, target.section
+        if not section or target.object.group_kind != GATEWAY or self.profile.gateway_sections == "own":
+            return target
+        owners = (target.object, *gateways.admitted(target.object))
+        named = (NodeRef(owner, section) for owner in owners)
+        return next((node for node in named if gateways.listener(node)), target)
 
     @property
     def _doubt(self) -> str:
@@ -253,7 +262,15 @@ class FollowedReference(Struct, frozen=True):
                 return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
             return self._section_failure(target)
         invalid = policy_failure(self.policy, self.profile, self.topology.index, ref.group_kind)
-        return invalid or target_failure(ref, self.profile, self.topology)
+        return invalid or self._listener_failure(target) or target_failure(ref, self.profile, self.topology)
+
+    def _listener_failure(self, target: NodeRef) -> NotAttached | None:
+        profile = self.profile
+        if profile.ports == "divided" and not profile.default_host_field:
+            return None
+        from kubectl_policy.attachment.listeners import listener_failure  # noqa: PLC0415 (few kinds have such rules)
+
+        return listener_failure(self.policy, profile, target, self.topology)
 
     def _section_failure(self, target: NodeRef) -> NotAttached:
         ref, names = target.object, self._names_of_sections(target.object)

@@ -173,6 +173,14 @@ class RuleReplacement(Struct, frozen=True, kw_only=True, rename="camel"):
     """The condition if a rule answers with an error, because a policy there is invalid or a filter does not exist."""
 
 
+class MergingParameter(Struct, frozen=True, rename="camel"):
+    """A field of the parameters of a GatewayClass that, if true, merges all Gateways of the class into one."""
+
+    group_kind: Annotated[GroupKind, SPREAD]
+    field: FieldName
+    """The field below `spec` of the parameters."""
+
+
 class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of Gateways by some controllers, where Gateway API leaves a choice or they depart from it."""
 
@@ -197,6 +205,10 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     claimed_hostnames: ClaimedHostnames = "attached"
     """The treatment of a route at a listener if every hostname of the route there is the hostname of another listener
     on the port: `attached`, or `refused` as `NoMatchingListenerHostname`.
+    """
+    merged_by: MergingParameter | None = None
+    """A field of the parameters of a GatewayClass that, if true, merges all Gateways of the class into one. Without it:
+    Gateways are never merged.
     """
     authority_kinds: frozenset[GroupKind] = frozenset()
     """The kinds of objects with CA certificates, apart from ConfigMaps and Secrets; their contents are not read. All of

@@ -141,6 +141,16 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """
     required_settings: tuple[RequiredSetting, ...] = ()
     """Settings of a policy that need a setting in a policy of another kind; otherwise the policy is invalid."""
+    ports: Literal["divided", "whole"] = "divided"
+    """`whole`: a policy is invalid if it targets some of the listeners of plain HTTP on a port and not all of them.
+    `divided`: a policy can target any listener.
+    """
+    default_host_field: FieldName = ""
+    """A setting that, if true, needs a hostname without a wildcard at each listener of the target: that of the
+    listener, or else of exactly one rule of a route. Without it: no such setting.
+    """
+    gateway_sections: Literal["own", "all"] = "own"
+    """The listeners that a reference to a Gateway can name: its `own`, or `all`, also those of its ListenerSets."""
     when_invalid: Literal["ignored", "errors"] = "ignored"
     """`errors`: requests to the targets of an invalid policy get an error response. `ignored`: an invalid policy has no
     effect.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.attachment.references import named_object
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
@@ -75,7 +76,18 @@ def _ancestors(
         case "owners" if with_listeners:
             return _owners(analysis, target)
         case _:
-            return (target,) if with_listeners else _at_parents(analysis, profile, target)
+            return (
+                (_named_listener(analysis, attachment, target),)
+                if with_listeners
+                else _at_parents(analysis, profile, target)
+            )
+
+
+def _named_listener(analysis: Analysis, attachment: Attachment, target: NodeRef) -> NodeRef:
+    """A target with listeners as it is named: a listener of a ListenerSet may be named as one of its Gateway."""
+    declared = attachment.declared
+    named = named_object(analysis.index, attachment.policy, declared) if declared.name else target.object
+    return replace(target, object=named)
 
 
 def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:

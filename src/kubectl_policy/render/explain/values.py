@@ -1,4 +1,4 @@
-"""Rules of a policy kind about values of settings, as phrases."""
+"""Rules of a policy kind about values of settings and about listeners, as phrases."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def required_settings(profile: PolicyKindProfile) -> str:
         f"{required.field} needs {with_article(required.kind)} that sets {required.other_field}"
         for required in profile.required_settings
     )
+
+
+def listener_rules(profile: PolicyKindProfile) -> str:
+    """Describe what a kind requires of the listeners that a policy targets, and which it can name."""
+    host = profile.default_host_field
+    phrases = (
+        "a policy must target all listeners of plain HTTP on a port" if profile.ports == "whole" else "",
+        f"{host} needs one hostname without a wildcard at each listener" if host else "",
+        "a reference to a Gateway can name listeners of its ListenerSets" if profile.gateway_sections == "all" else "",
+    )
+    return "; ".join(filter(None, phrases))
 
 
 def _value_rule(rule: ValueRule) -> str:

@@ -34,7 +34,7 @@ from kubectl_policy.topology.gateway.listeners import (
     listeners_in,
     possible_conflict,
 )
-from kubectl_policy.topology.references import NOT_PERMITTED, parent_gateway, parent_refs
+from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, parent_gateway, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -222,6 +222,24 @@ class Gateways:
         for listener in (listener for owner in owners for listener in self.listeners(owner)):
             by_port.setdefault(listener.port, []).append(listener)
         return by_port
+
+    def sharing_port(self, listener: Listener) -> Iterator[Listener]:
+        """Yield the listeners that share the port of a listener, also those of Gateways merged with its own."""
+        yield from self.on_port_of(listener)
+        gateway_class = self.class_of(listener.gateway) if listener.gateway else None
+        for gateway in self.of_class(gateway_class) if gateway_class and self.is_merged(gateway_class) else ():
+            if gateway != listener.gateway:
+                yield from self._by_port(gateway).get(listener.port, ())
+
+    @cached_method
+    def is_merged(self, gateway_class: ObjectRef) -> bool:
+        """Whether all Gateways of a class are merged into one, by the parameters of the class."""
+        controller = text_at(self.index.defaulted(gateway_class), "spec.controllerName")
+        merging = self._registry.gateway_profile(controller).merged_by
+        named = parameters_ref(self.index, gateway_class) if merging else None
+        if merging is None or named is None or named.object.group_kind != merging.group_kind:
+            return False
+        return value_at(self.index.defaulted(named.object), f"spec.{merging.field}") is True
 
     def hostnames_on_port_of(self, listener: Listener) -> Mapping[str, tuple[str, ...]]:
         """Return the hostnames on the port of a listener, by how they are compared; none if all are its own."""
