@@ -15,7 +15,15 @@ from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.resolution import EffectivePolicy, paths_by_way_of
-from kubectl_policy.states import STANDARD, Surroundings, apply_changes, pair_states, same_object, surroundings
+from kubectl_policy.states import (
+    STANDARD,
+    Surroundings,
+    apply_changes,
+    as_added,
+    pair_states,
+    same_object,
+    surroundings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -51,7 +59,9 @@ def what_if(
     Only these objects are deleted; `cascade` finds their dependents. `unread` has the gaps and diagnostics of the
     applied manifests.
     """
-    before, after = apply_changes(analysis.snapshot, applied, deleted, unread)
+    has = analysis.index.world.has
+    resources = (resource if has(resource.ref) else as_added(resource) for resource in applied)
+    before, after = apply_changes(analysis.snapshot, resources, deleted, unread)
     is_unchanged = not (before.other_state or analysis.snapshot.other_state)
     return StateComparison(analysis if is_unchanged else analysis.of_state(before), analysis.of_state(after))
 

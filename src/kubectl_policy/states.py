@@ -15,7 +15,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTA
 from kubectl_policy.model.kinds import CRD, names_in_crd
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef, names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, Overlay, World, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, Loaded, Overlay, World, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -35,6 +35,9 @@ def pair_states(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     """
     old, new = world_of(before.resources), world_of(after.resources)
     old_refs, new_refs = ([resource.ref for resource in world] for world in (old, new))
+    if old_refs and any(resource.created is None and not old.has(resource.ref) for resource in new):
+        new = Loaded(resource if old.has(resource.ref) else as_added(resource) for resource in new)
+        after = replace(after, resources=new)
     return _earlier_state(before, old, new, new_refs), _with_differences(after, new, old, old_refs)
 
 
@@ -64,6 +67,11 @@ def apply_changes(
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     later = _with_differences(after, new, old, changes)
     return _earlier_state(snapshot, old, new, changes), replace(later, gone=later.gone | gone)
+
+
+def as_added(resource: Resource) -> Resource:
+    """Return an object as one that a change adds: without a date, it is younger than all that was there before."""
+    return resource if resource.created else replace(resource, is_added=True)
 
 
 def overlay(around: Snapshot, inner: Snapshot) -> Snapshot:
@@ -132,7 +140,10 @@ def _apply_to(existing: Resource, resource: Resource) -> Resource:
     # `kubectl create --dry-run` writes an empty status.
     if existing.raw.get("status") and not raw.get("status"):
         raw["status"] = existing.raw["status"]
-    return Resource(ref=resource.ref, origin=resource.origin, raw=raw, created=resource.created or existing.created)
+    created = resource.created or existing.created
+    return Resource(
+        ref=resource.ref, origin=resource.origin, raw=raw, created=created, is_added=existing.is_added and not created
+    )
 
 
 def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:

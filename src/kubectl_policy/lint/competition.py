@@ -11,6 +11,7 @@ from kubectl_policy.lint.route_matches import Conditions, RouteMatch, matches_of
 from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS
+from kubectl_policy.model.snapshot import are_ages_known
 from kubectl_policy.model.unknown import is_unknown, may_be
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
@@ -237,7 +238,7 @@ class Competition:
         refs = winner.route.ref, match.route.ref
         if any(is_unknown(ref.name) or is_unknown(ref.namespace) for ref in refs) and may_be(*refs):
             return "identity"
-        if winner.route.created is None or match.route.created is None:
+        if not are_ages_known((winner.route, match.route)):
             return "age"
         winning, losing = (map(comparable, hostnames_of(self._index, ref)) for ref in refs)
         if hostname in losing and hostname not in winning:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
 
-    from kubectl_policy.model import Json, ObjectRef, Origin, Severity
+    from kubectl_policy.model import Json, ObjectRef, Origin, Resource, Severity
 
 # The worst first.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
@@ -96,6 +96,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[Hashable, ...]:
         """The identity of a finding across worlds."""
         return self.rule, self.subject, self.field, self.message, self.certain, self.severity, self.origin
+
+
+def before_change(older: Resource, newer: Resource) -> str:
+    """` (it was there before this change)` where that is why one of two objects counts as the older one; else empty."""
+    return " (it was there before this change)" if newer.is_added and not older.is_added else ""
 
 
 def some(names: Collection[object]) -> str:

@@ -42,6 +42,8 @@ class Resource(Struct, frozen=True, gc=False):
     raw: Mapping[str, Json]
     # None where no creationTimestamp is known.
     created: datetime | None = None
+    # Whether a change adds the object, of unknown date: all that was there before is older.
+    is_added: bool = False
     # What says the namespace of an object that names none, if anything around it does.
     namespace_from: Origin | None = None
     # The content as it was read, where `raw` also has what an API server fills in.
@@ -52,19 +54,26 @@ class Resource(Struct, frozen=True, gc=False):
     __hash__ = object.__hash__
 
     @property
-    def seniority(self) -> tuple[datetime, str]:
-        """The sort key for rules by which the oldest object wins; objects of unknown age come last.
+    def seniority(self) -> tuple[datetime, bool, str]:
+        """The sort key for rules by which the oldest object wins; objects of unknown age come last, added ones after.
 
         "The oldest ... based on creation timestamp", then "the first in alphabetical order by {namespace}/{name}"
         (GEP-713, "Conflict resolution"; GEP-1713 for ListenerSets).
         """
-        return self.created or _AFTER_ALL, self.ref.qualified_name
+        return self.created or _AFTER_ALL, self.is_added, self.ref.qualified_name
 
     def diagnostic(
         self, rule: str, severity: Severity, message: str, field: str = "", related: tuple[ObjectRef, ...] = ()
     ) -> Diagnostic:
         """A problem of the object; the name of the object is put before the message."""
         return Diagnostic(rule, severity, f"{self.ref}: {message}", self.ref, field, self.origin, related)
+
+
+def are_ages_known(resources: Collection[Resource]) -> bool:
+    """Whether the order of some objects by age is known: each has a date, or only one was there before, or is added."""
+    undated = [resource for resource in resources if resource.created is None]
+    before = sum(not resource.is_added for resource in undated)
+    return len(undated) - before <= 1 and (not before or (before == 1 and len(undated) == len(resources)))
 
 
 Severity: TypeAlias = Literal["error", "warning", "info"]

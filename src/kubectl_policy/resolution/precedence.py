@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
+from kubectl_policy.model.snapshot import are_ages_known
+from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.contributions import EXPERIMENTAL, Contribution
 
 if TYPE_CHECKING:
@@ -60,9 +61,8 @@ def order_unknown(policies: Collection[Resource], profile: PolicyKindProfile) ->
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
     if len(policies) == 1:
         return False
-    numbered = [(numbers_of(policy, profile), policy.created) for policy in policies]
-    times = Counter(numbers for numbers, _ in numbered)
-    return any(date is None and times[numbers] > 1 for numbers, date in numbered)
+    numbered = grouped((numbers_of(policy, profile), policy) for policy in policies)
+    return not all(map(are_ages_known, numbered.values()))
 
 
 def numbers_of(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:

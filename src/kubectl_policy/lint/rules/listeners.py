@@ -8,6 +8,7 @@ from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import each_text, items_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, LISTENER_SETS
+from kubectl_policy.model.snapshot import are_ages_known
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.hostnames import comparable, covering_names
@@ -92,8 +93,7 @@ def _outcome(world: LintWorld, listener: Listener, conflict: Conflict) -> str:
         return "neither is accepted"
     if rival.group_kind == GATEWAY:
         return "that of the Gateway comes first, and this one is not accepted"
-    ages = [resource.created for resource in map(world.index.get, (owner, rival)) if resource]
-    if None in ages:
+    if not are_ages_known([resource for resource in map(world.index.get, (owner, rival)) if resource]):
         return "only that of the ListenerSet that was created first is accepted"
     return "that ListenerSet comes first, and this one is not accepted"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import Finding, Fix, before_change, some
 from kubectl_policy.lint.losses import Loss, Losses, by_winner, field_group
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kind_roles import ROUTES
@@ -103,7 +103,8 @@ def _refused(world: LintWorld, policy: Resource, holder: ObjectRef, meetings: Se
         result = "the older one counts, and the other one is refused (manifests do not say which that is)"
     else:
         scope = "everywhere" if profile.refusal == "everywhere" else "there"
-        result = f"that one comes first, and this one is refused {scope}"
+        base = before_change(rival, policy) if rival else ""
+        result = f"that one comes first{base}, and this one is refused {scope}"
     targets = {meeting.target for meeting in meetings}
     return Finding(
         subject=policy.ref,
@@ -152,8 +153,10 @@ def _by_age(world: LintWorld, losses: Losses, rival: Resource, target: NodeRef, 
         result = "which of the two counts is decided by their age, and manifests do not say that"
     else:
         older, newer = (policy, rival) if policy.seniority < rival.seniority else (rival, policy)
-        reason = "its name" if older.created == newer.created else "being newer" if rival is newer else "being older"
-        result = f"it counts for nothing but {reason}"
+        reason = "being newer" if rival is newer else "being older"
+        if older.is_added == newer.is_added and older.created == newer.created:
+            reason = "its name"
+        result = f"it counts for nothing but {reason}{before_change(older, newer) if rival is older else ''}"
     return Finding(
         subject=policy.ref,
         field=losses.field_of(lost),

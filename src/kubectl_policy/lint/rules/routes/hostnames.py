@@ -8,6 +8,7 @@ from kubectl_policy.lint.finding import MAX_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
+from kubectl_policy.model.snapshot import are_ages_known
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, have_common_hostname, intersection
 from kubectl_policy.topology.gateway.listeners import Listener, listener_label
@@ -243,7 +244,7 @@ def _refused_route(
     if _treatment(world, listener) == "unknown":
         outcome = "whether both are accepted depends on the implementation"
         return world.unknown(refused, "spec.hostnames", f"{shared} as well: {outcome}")
-    known = refused.created is not None and accepted.created is not None
+    known = are_ages_known((refused, accepted))
     which = f"the older one, {accepted.ref}" if known else "the older one, and their ages are not known here"
     return Finding(
         subject=refused.ref,

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.competition import Intake, IsolatedHostname, LostMatch, hostname_field
-from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.finding import Finding, before_change, some
 from kubectl_policy.lint.route_matches import PREFIX, REGULAR_EXPRESSION, RouteMatch
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
@@ -157,7 +157,9 @@ def _order_words(world: LintWorld, loss: LostMatch, rival: RouteMatch) -> str:
     if loss.doubt == "age":
         return "only the route that was created first gets these requests"
     which = "that" if rival is loss.winner else "this"
-    age = "older" if loss.winner.route.created != loss.match.route.created else "as old, and comes first by name"
+    known_before = before_change(loss.winner.route, loss.match.route)
+    differ = known_before or loss.winner.route.created != loss.match.route.created
+    age = f"older{known_before}" if differ else "as old, and comes first by name"
     if loss.doubt == "hostname":
         return f"{which} route is {age}, but has the hostname from its listener alone, which may count for less"
     if loss.doubt == "slash":
