@@ -208,7 +208,7 @@ def test_problems_of_the_answer_are_not_mentioned_again(command: Command, manife
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     arguments = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
     _, out, err = command(*arguments)
-    assert "as far as could be read: 1 file may hold more." in " ".join(out.split())
+    assert "Whether a policy affects Gateway app/g is unknown: 1 file may hold more." in " ".join(out.split())
     assert err == ""
     (manifests / "more.yaml").write_text(DOUBLE % ("a", "ClusterIP") + DOUBLE % ("a", "NodePort"), "utf-8")
     assert command(*arguments).err.startswith("1 more problem in the input: ")

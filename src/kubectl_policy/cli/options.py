@@ -252,7 +252,7 @@ class SharedOptions(ClusterFlags, frozen=True, kw_only=True):
     ] = ""
 
 
-def exit_code(*, differs: bool, incomplete: bool) -> int:
+def exit_code(*, differs: bool = False, incomplete: bool) -> int:
     """Return 4 if unread input makes the answer uncertain, else 1 if anything differs, else 0."""
     if incomplete:
         return INCOMPLETE

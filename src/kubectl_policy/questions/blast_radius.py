@@ -175,6 +175,11 @@ class BlastRadius(PolicyReach, frozen=True, kw_only=True):
         return not self.unseen
 
     @property
+    def unknown(self) -> Annotated[bool, Meta()]:
+        """True if no consequence of the deletion is known, and input that could not be read may show one."""
+        return not (self.changes or self.deleted_with_it or self.complete)
+
+    @property
     def changes(self) -> Annotated[bool, Meta()]:
         """Whether the deletion changes any object other than the subject and the objects deleted with it."""
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference

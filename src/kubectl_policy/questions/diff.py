@@ -92,6 +92,11 @@ class StateDiff(Answer, frozen=True, kw_only=True):
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description="The blind spots of both states.")]
 
     @property
+    def found_nothing(self) -> bool:
+        """Whether no difference is known to have a consequence."""
+        return not self.changes
+
+    @property
     def changes(self) -> Annotated[bool, Meta()]:
         """Whether the differences have any consequence."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)

@@ -55,6 +55,11 @@ class Lists(Struct, frozen=True):
         """The blind spots of all of them, each once."""
         return tuple(dict.fromkeys(blind_spot for listing in self.lists for blind_spot in listing.unseen))
 
+    @property
+    def unknown(self) -> bool:
+        """Whether one of them is empty, and input that could not be read may hold its objects."""
+        return any(listing.unknown for listing in self.lists)
+
 
 class Only(Struct, frozen=True, kw_only=True):
     """Filters of a list: policies of `all_kinds`, policies in some states, objects with a hostname.

@@ -109,6 +109,11 @@ class Matrix(Answer, frozen=True, kw_only=True):
     elsewhere: tuple[str, ...]
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether there is no row to look at."""
+        return not self.examined
+
 
 _DEFAULT: Final = MatrixOptions()
 

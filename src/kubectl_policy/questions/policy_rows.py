@@ -15,9 +15,9 @@ from kubectl_policy.questions.blind_spots.answers import blind_spots_for_policy
 from kubectl_policy.questions.blind_spots.unknowns import WithBlindSpots
 from kubectl_policy.questions.shared.effects import affected_nodes
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
-from kubectl_policy.questions.shared.reasons import Reason, failure_phrase, possible_phrase, undecided_phrase
 from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found, require_selectable
+from kubectl_policy.questions.shared.uncertain_effects import unknown_phrase
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
     from kubectl_policy.profiles.fields import Stanzas
+    from kubectl_policy.questions.shared.reasons import Reason
 
 
 class Stanza(Struct, frozen=True):
@@ -72,10 +73,7 @@ class PolicyRow(OfKnownKind, WithBlindSpots, frozen=True, kw_only=True):
         if ENFORCEMENT[self.enforcement.state].in_force:
             contrary = (it for it in self.reported if it.type == "Accepted" and it.status == "False" and not it.stale)
             return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
-        if with_others := self.enforcement.undecided_with:
-            return undecided_phrase(self.policy, with_others)
-        unattached = failure_phrase(self.targets) or possible_phrase(self.enforcement.possible_routes)
-        return unattached or "how it attaches is not computed"
+        return unknown_phrase(self.enforcement, self.targets)
 
     @property
     def ref(self) -> ObjectRef:

@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.list_columns import columns_of
 from kubectl_policy.render.metadata_columns import label_columns
 from kubectl_policy.render.output.columns import Column, Table, in_order, text_of
-from kubectl_policy.render.wording.blind_spots import missing
+from kubectl_policy.render.wording.blind_spots import hidden_hints, missing
 from kubectl_policy.render.wording.headlines import list_headline
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.sections import nothing_found
@@ -111,11 +111,13 @@ def list_remarks(lists: Lists, *, empty: bool) -> list[str]:
     """
     lines: list[str] = []
     for listing in lists.lists:
-        if empty:
+        if empty and not listing.unknown:
             lines += nothing_found(listing.namespace, listing.elsewhere, listing.type.noun)
         if empty or listing.rows or listing.unseen:
             lines += _left_out_phrases(listing.left_out)
         if listing.unseen:
             lines.append(list_headline(listing))
-            lines.append(f"hint: a number that ends with + may be higher; -o yaml says what {missing(listing.place)}")
+            lines += hidden_hints(listing.unseen, namespace=listing.namespace) if listing.unknown else ()
+            counts = "" if listing.unknown else "a number that ends with + may be higher; "
+            lines.append(f"hint: {counts}-o yaml says what {missing(listing.place)}")
     return list(dict.fromkeys(lines))

@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import ROUTES
-from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.wording.blind_spots import missing, unread_hedge
+from kubectl_policy.render.wording.blind_spots import missing, unread_hedge, unread_reason
 from kubectl_policy.render.wording.names import count, either, flow, namespaces_phrase, node_label, self_phrase
 from kubectl_policy.render.wording.sections import nothing_found
 from kubectl_policy.topology.references import section_words
@@ -121,6 +121,8 @@ def matrix_headline(matrix: Matrix) -> str:
     """Count the rows, or those that miss something, with what they miss."""
     where, number = namespaces_phrase({matrix.namespace}), len(matrix.items)
     noun = "rule" if matrix.type.kinds[0] in ROUTES else matrix.type.noun
+    if matrix.unknown:
+        return f"Whether there are any {plural(noun)}{where} is unknown: {unread_reason(matrix.unseen)}."
     if not matrix.asked.missing:
         return f"{count(number, noun)}{where}{unread_hedge(matrix.unseen)}."
     # Without columns, any policy at all.

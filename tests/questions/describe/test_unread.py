@@ -86,7 +86,7 @@ def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
     found = answer(marked(route(), said))
     assert found.influences.marks == ()
     assert len(found.unseen) == 1
-    assert object_headline(found).startswith("No policy affects HTTPRoute baker/baker")
+    assert object_headline(found).startswith("Whether a policy affects HTTPRoute baker/baker is unknown: ")
 
 
 def test_where_the_kind_was_read_nothing_changes() -> None:

@@ -54,7 +54,7 @@ def test_nothing_changes() -> None:
     assert diff_headline(some) == ("Nothing changes in what policies do (3 objects differ: 1 created and 2 updated).")
     assert diff_headline(replace(some, updated=())).endswith(" (1 object created).")
     assert diff_headline(difference(unseen=(GAP,))) == (
-        "Nothing changes in what policies do, as far as could be read: 1 object is not in the input."
+        "Whether anything changes in what policies do is unknown: 1 object is not in the input."
     )
 
 
@@ -275,8 +275,8 @@ def test_nothing_below_a_target_that_was_read() -> None:
     )
     assert blast_headline(answer) == (
         "ColorPolicy default/idle → Namespace default affects nothing that was read, but not all below its target may "
-        "have been. Deleting it changes nothing, as far as could be read: 1 object is not in the input and 1 file may "
-        "hold more."
+        "have been. Whether deleting it changes anything is unknown: 1 object is not in the input and 1 file may hold "
+        "more."
     )
 
 

@@ -112,8 +112,9 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
         world(build.route("lone", parents=[build.parent("unread", namespace="far")]), gaps=[gap]), "HTTPRoute", "lone"
     )
     text = _tree(answer)
-    assert " ".join(text.partition("\n\n")[0].split()).endswith(
-        ", as far as could be read: 1 object is not in the input and 1 file may hold more."
+    assert " ".join(text.partition("\n\n")[0].split()).startswith(
+        "Whether a policy affects HTTPRoute default/lone is unknown: "
+        "1 object is not in the input and 1 file may hold more."
     )
     assert "Could not be seen\n  objects of any kind (bad.yaml:3): not valid YAML. To do:" in text
     assert "Nothing that was read leads to it." not in text

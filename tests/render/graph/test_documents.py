@@ -117,7 +117,8 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
 def test_the_document_says_what_it_is() -> None:
     document = document_of(picture_of("bakery"))
     assert {*document} == {
-        *("apiVersion", "kind", "headline", "complete", "directed", "multigraph", "graph", "nodes", "links", "unseen")
+        *("apiVersion", "kind", "headline", "complete", "unknown", "directed", "multigraph", "graph", "nodes"),
+        *("links", "unseen"),
     }
     assert (document["kind"], document["complete"], document["unseen"]) == ("Graph", True, [])
     assert document["headline"].startswith("2 Gateways")

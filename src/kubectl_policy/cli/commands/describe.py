@@ -7,7 +7,15 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_policy.cli.call import CommandCall, shared_options
-from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll
+from kubectl_policy.cli.options import (
+    AllowIncomplete,
+    Fields,
+    OutputOption,
+    PolicyKinds,
+    SelectionOption,
+    ShowAll,
+    exit_code,
+)
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.cli.terminal import write_remarks
@@ -102,6 +110,7 @@ def describe(
         bool, OutputOption("--blame", help="Show who wrote each setting, from managedFields or git.")
     ] = False,
     show_all: ShowAll = False,
+    allow_incomplete: AllowIncomplete = False,
 ) -> int:
     """Show what affects an object, or what a policy affects.
 
@@ -135,7 +144,8 @@ def describe(
     mention_namespaces(analysis, subjects)
     if authors:
         write_remarks(*authors.complaints)
-    return 0
+    is_unknown = any(item.unknown for item in several.items)
+    return exit_code(incomplete=is_unknown and not allow_incomplete)
 
 
 def _author(

@@ -151,8 +151,8 @@ def get(
         if call.output != "table":
             answer = with_lines(answer, call.lines.locate)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
-        incomplete = missing and bool(answer.unseen) and not allow_incomplete
-        return ending(differs=exit_code and bool(answer.items), incomplete=incomplete)
+        is_uncertain = answer.unknown or (missing and bool(answer.unseen))
+        return ending(differs=exit_code and bool(answer.items), incomplete=is_uncertain and not allow_incomplete)
     from kubectl_policy.questions.lists import Lists, Only, list_names, list_type
     from kubectl_policy.render.lists import ordered
 
@@ -169,7 +169,7 @@ def get(
     show(LISTS, listings, analysis, unseen=listings.unseen)
     if not names_alone:
         mention_namespaces(analysis, (row.ref for listing in lists for row in listing.rows))
-    return 0
+    return ending(incomplete=listings.unknown and not allow_incomplete)
 
 
 def _check(

@@ -6,6 +6,7 @@ import typer
 
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
+    AllowIncomplete,
     AppliedFiles,
     ChangeOption,
     DeletedObjects,
@@ -13,6 +14,7 @@ from kubectl_policy.cli.options import (
     Retargetings,
     SelectionOption,
     ShowAll,
+    exit_code,
 )
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state
@@ -81,6 +83,7 @@ def graph(
     delete: DeletedObjects = None,
     retarget: Retargetings = None,
     show_all: ShowAll = False,
+    allow_incomplete: AllowIncomplete = False,
 ) -> int:
     """Draw Gateways, routes and backends with their policies.
 
@@ -151,4 +154,4 @@ def graph(
 
         picture = replace(picture, details=details(states[-1], picture, call.lines.locate))
     call.show(GRAPH, picture, *states, unseen=picture.unseen, everything=show_all)
-    return 0
+    return exit_code(incomplete=picture.unknown and not allow_incomplete)

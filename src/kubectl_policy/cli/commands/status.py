@@ -47,7 +47,11 @@ def status(
         bool, ExitCodeOption("--exit-code", help="Exit with 1 for disagreements, and with 4 for uncertain ones.")
     ] = False,
     allow_incomplete: Annotated[
-        bool, ExitCodeOption("--allow-incomplete", help="With --exit-code: ignore uncertain disagreements.")
+        bool,
+        ExitCodeOption(
+            "--allow-incomplete",
+            help="Do not exit with 4 if the answer is uncertain.",
+        ),
     ] = False,
 ) -> int:
     """Compare reported conditions with computed ones.
@@ -72,6 +76,5 @@ def status(
 
     report = compare(analysis, type_name, selected)
     call.show(STATUS, report, analysis, unseen=report.unseen, everything=show_all or len(names) == 1)
-    return options.exit_code(
-        differs=exit_code and report.disagrees, incomplete=exit_code and report.uncertain and not allow_incomplete
-    )
+    is_uncertain = report.unknown or (exit_code and report.uncertain)
+    return options.exit_code(differs=exit_code and report.disagrees, incomplete=is_uncertain and not allow_incomplete)

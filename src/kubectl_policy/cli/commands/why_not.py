@@ -6,7 +6,7 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_policy.cli.call import CommandCall, shared_options
-from kubectl_policy.cli.options import SelectionOption
+from kubectl_policy.cli.options import AllowIncomplete, SelectionOption, exit_code
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import type_and_name
 from kubectl_policy.errors import UsageError
@@ -41,6 +41,7 @@ def why_not(
     section: Annotated[
         str, SelectionOption(metavar="NAME", help="Ask about one listener, rule or port of the target.")
     ] = "",
+    allow_incomplete: AllowIncomplete = False,
 ) -> int:
     """Explain why a policy has no effect on an object.
 
@@ -74,4 +75,4 @@ def why_not(
     answer = replace(answer, reasons=at_fields(answer.reasons, call.lines, or_above=True), edits=edits)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     mention_namespaces(analysis, (policy, target))
-    return 0
+    return exit_code(incomplete=answer.unknown and not allow_incomplete)

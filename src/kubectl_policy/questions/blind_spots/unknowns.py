@@ -93,6 +93,16 @@ class Answer(WithBlindSpots, frozen=True, kw_only=True):
 
     place: SnapshotSource = "the input"
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether nothing that was read answers the question."""
+        return False
+
+    @property
+    def unknown(self) -> Annotated[bool, Meta()]:
+        """True if nothing that was read answers the question, and input that could not be read may."""
+        return self.found_nothing and not self.complete
+
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> BlindSpot:
     """An object that was not read, or what decides about it; of a cluster, that is closed by what closes its gap."""

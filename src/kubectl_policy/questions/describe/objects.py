@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS, Call, SettingsReference
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.kind_roles import GATEWAY
+from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.describe.description import (
     Description,
@@ -105,6 +105,12 @@ class ObjectDescription(Description, frozen=True, kw_only=True):
         Meta(description="The policies that affect the subject only if a route is attached, which is not known."),
     ]
     expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether nothing is known to affect the object; of a route that is attached to nothing, nothing does."""
+        is_idle = self.subject.object.group_kind in ROUTES and not self.requests.carries_traffic
+        return not (is_idle or self.influences.marks or any(group.policies for group in self.in_force))
 
     @property
     def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:

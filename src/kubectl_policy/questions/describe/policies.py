@@ -16,6 +16,7 @@ from kubectl_policy.questions.shared.effects import affected_nodes, relevant_dia
 from kubectl_policy.questions.shared.fields import Declared, declared_fields
 from kubectl_policy.questions.shared.in_force import Assumption, OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
+from kubectl_policy.questions.shared.uncertain_effects import may_affect_more
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.outcome import BECAUSE, DeclaredField
@@ -103,6 +104,11 @@ class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
     assumed: tuple[str, ...]
     """What of the kind rests on a default or a guess and matters for this policy."""
     expected: Annotated[tuple[AncestorStatus, ...], Meta(description=_EXPECTED)]
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether it is not known that the policy has an effect, nor that it can have none."""
+        return self.enforcement.state == "Unknown" or may_affect_more(self.enforcement, self.targets)
 
     @property
     def assumed_(self) -> Annotated[tuple[Assumption, ...], Meta()]:

@@ -320,6 +320,11 @@ class Picture(Answer, frozen=True, kw_only=True):
     details: Details | None = None
 
     @property
+    def found_nothing(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not (self.nodes or self.policies)
+
+    @property
     def graph(self) -> Annotated[GraphFacts, Meta()]:
         """The attributes of the graph, in the place where networkx expects them."""
         return GraphFacts(**asdict(self.asked), complete=self.complete, two_states=self.two_states)

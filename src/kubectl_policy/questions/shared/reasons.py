@@ -51,6 +51,9 @@ RULES: Final = (
     *("replaced-by-section", "unheeded", "refused", "overridden", "beaten-on-target", "superseded", "not-counted"),
 )
 
+# With one of these as the first reason, it is not known whether there is an effect.
+UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-unknown", "parent-unknown"})
+
 
 class Reason(Struct, frozen=True):
     """A reason why a policy has no effect."""

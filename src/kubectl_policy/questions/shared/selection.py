@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.field_selectors import FieldRequirement, selectable_fields, selects_fields
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, ROUTES, KindRole, role_of
+from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, NAMESPACE, ROUTES, KindRole, role_of
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.selectors import selects
@@ -151,6 +151,11 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
         """A row for each object."""
         return self.rows
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether no object is listed."""
+        return not self.rows
+
 
 def is_about_hierarchy(profile: PolicyKindProfile) -> bool:
     """Whether a kind may be about Gateways, routes or what these lead to; network policies and the like are not."""
@@ -189,6 +194,8 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
     """
     type_ = type_named(analysis, type_name)
     require_selectable(analysis, type_.kinds, selection)
+    if type_.namespaced and not selection.namespace:
+        _ask_each_namespace(analysis, type_)
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
@@ -223,6 +230,17 @@ def require_selectable(analysis: Analysis, kinds: Iterable[GroupKind], selection
         if unknown := next((it.field for it in selection.fields if it.field not in selectable), None):
             hint = f"{names.plural} can be selected by {listed(selectable)}"
             raise UsageError(f"field label not supported: {unknown}", hint)
+
+
+def _ask_each_namespace(analysis: Analysis, type_: ListType) -> None:
+    """Ask a cluster for the objects of a type in each Namespace, for kinds that may not be listed in all at once."""
+    world = analysis.index.world
+    for gap in analysis.snapshot.gaps:
+        kind = GroupKind(gap.group or "", gap.kind)
+        is_refused_list = gap.needs is not None and not (gap.name or gap.namespace)
+        if is_refused_list and (type_.noun == "policy" or kind in type_.kinds):
+            for namespace in world.refs_of(NAMESPACE):
+                world.refs_of(kind, namespace.name)
 
 
 def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> ObjectRef:

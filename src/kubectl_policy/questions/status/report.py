@@ -38,6 +38,11 @@ class StatusReport(Answer, frozen=True, kw_only=True):
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
+    def found_nothing(self) -> bool:
+        """Whether there is no object to compare."""
+        return not self.items
+
+    @property
     def compared(self) -> Annotated[int, Meta(ge=0)]:
         """The number of conditions and counts whose reported and computed values are both known."""
         return sum(comparison.is_compared for _, comparison in self.comparisons)

@@ -15,7 +15,7 @@ from kubectl_policy.questions.blind_spots.answers import blind_spots_for, blind_
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.in_force import ASSUMED, assumed_of
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
-from kubectl_policy.questions.shared.reasons import Reason, node_phrase
+from kubectl_policy.questions.shared.reasons import UNDECIDED, Reason, node_phrase
 from kubectl_policy.questions.why_not import edits_of_policies as policies
 from kubectl_policy.questions.why_not import edits_of_surroundings as surroundings
 from kubectl_policy.questions.why_not.edits import Edit, SideEffects, side_effects
@@ -254,6 +254,11 @@ class WhyNot(Answer, frozen=True, kw_only=True):
     def has_effect(self) -> Annotated[bool, Meta()]:
         """Whether the policy has an effect on the target on any path."""
         return bool(self.effect.in_force)
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether it is not known that the policy has an effect, nor that it has none."""
+        return not self.has_effect and self.reasons[0].rule in UNDECIDED
 
     @property
     def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
-from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
+from kubectl_policy.questions.shared.uncertain_effects import may_affect_more, unknown_phrase
 from kubectl_policy.render.changes.summary import FORCE, objects_of, on_all_paths, summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
@@ -18,8 +19,8 @@ from kubectl_policy.render.changes.traffic import (
     passing_clauses,
     routes_phrase,
 )
-from kubectl_policy.render.wording.blind_spots import unread_hedge
-from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
+from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
+from kubectl_policy.render.wording.headlines import why_idle, with_target
 from kubectl_policy.render.wording.names import count, namespaces_phrase, objects_phrase
 
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ def diff_headline(difference: StateDiff) -> str:
     }
     problems = _problem_clauses(difference.problems.introduced, difference.problems.fixed)
     rest = [*_relation_clauses(relations), *problems]
+    if not (settings or ways or rest) and difference.unseen:
+        unknown = f"Whether anything changes in what policies do{_aside(difference)} is unknown"
+        return f"{unknown}: {unread_reason(difference.unseen)}."
     if not settings and not ways:
         settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
     sentence = "; ".join([*ways, *settings, *rest])
@@ -122,8 +126,13 @@ def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) ->
     unread = unread_hedge(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
     if answer.enforcement:
-        without = _without_policy(answer, answer.enforcement, known)
-        return f"{_affects(answer, answer.enforcement)}. {without}{unread}."
+        without = f"{_without_policy(answer, answer.enforcement, known)}{unread}"
+        if answer.unknown and answer.enforcement.state != "Unknown":
+            without = f"Whether deleting it changes anything is unknown: {unread_reason(answer.unseen)}"
+        return f"{_affects(answer, answer.enforcement)}. {without}."
+    if answer.unknown:
+        unknown = f"Whether deleting {answer.subject} changes anything in what policies do is unknown"
+        return f"{unknown}: {unread_reason(answer.unseen)}."
     first, addition = _without(answer, known)
     absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
     return f"{first}{unread}.{f' It also {addition}.' if addition else ''}{absent}"
@@ -150,9 +159,7 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
             f"{subject} {verb} {objects_words}{f'; {undecided_phrase(answer.subject, undecided)}' if undecided else ''}"
         )
     if enforcement.state == "Unknown":
-        unattached = failure_phrase(answer.targets) or possible_phrase(enforcement.possible_routes)
-        unknown = unattached or "that is not computed"
-        return f"Whether {answer.subject} has an effect is unknown: {unknown}"
+        return f"Whether {answer.subject} has an effect is unknown: {unknown_phrase(enforcement, answer.targets)}"
     if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
     if enforcement.state == "Conflicted":

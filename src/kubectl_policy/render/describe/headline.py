@@ -9,7 +9,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.render.describe.naming import PathScopes
-from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
 from kubectl_policy.render.wording.names import at_origin, count, node_label, objects_phrase
 from kubectl_policy.topology.references import section_words
 
@@ -37,7 +37,11 @@ def object_headline(answer: ObjectDescription) -> str:
     marked = "".join(f"; {mark}" for mark in _marked(answer))
     asked_for = [*(kind.kind for kind in answer.focus.kinds), *answer.focus.fields]
     focus = f", looking only at {listed(asked_for)}" if asked_for else ""
-    first = f"{_of_object(answer)}{focus}{hedge}{marked}{unread_hedge(answer.unseen)}"
+    if answer.unknown and not answer.possible and not all(spot.policies for spot in answer.unseen):
+        because = f"{unread_reason(answer.unseen)}{hedge}"
+        first = f"Whether {_unknown(answer)}{focus}{',' if focus else ''} is unknown: {because}"
+    else:
+        first = f"{_of_object(answer)}{focus}{hedge}{marked}{unread_hedge(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -79,6 +83,14 @@ def _failing(answer: ObjectDescription) -> str:
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
     whose = f"{objects_phrase(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
     return f"{some} requests to {objects_phrase(routes, 'route')} get an error response, since {whose} not valid."
+
+
+def _unknown(answer: ObjectDescription) -> str:
+    """`a policy affects HTTPRoute shop/cart`: the question that could not be answered."""
+    subject = node_label(answer.subject)
+    if not answer.requests.carries_traffic:
+        return f"anything takes effect on {subject}"
+    return f"a policy affects {subject}"
 
 
 def _of_object(answer: ObjectDescription) -> str:

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
 from kubectl_policy.render.wording.names import count, kind_counts, kind_names
 from kubectl_policy.topology.references import section_words
 
@@ -58,6 +58,8 @@ def graph_headline(picture: Picture) -> str:
     absent = Counter(str(presence) for presence in objects.values() if presence != "present")
     lacking = [f"{absent[presence]} {label}" for presence, label in _ABSENT.items() if absent[presence]]
     also = f"; {count(absent.total(), 'object')} that references name: {', '.join(lacking)}" if lacking else ""
+    if picture.unknown:
+        return f"Whether there is anything to draw is unknown: {unread_reason(picture.unseen)}."
     hedge = unread_hedge(picture.unseen)
     return f"{', '.join(parts) or 'Nothing of the hierarchy'}; {policies}{also}{hedge}.{_difference(picture)}"
 

@@ -18,10 +18,25 @@ if TYPE_CHECKING:
 
 # So many kinds are named in a sentence.
 _NAMED: Final = 3
+# So many resources are named in a hint.
+_MOST_RESOURCES: Final = 6
 
 
 def unread_hedge(unseen: Sequence[BlindSpot]) -> str:
     """`, as far as could be read: 1 file may hold more; how 2 policies attach is not computed`; empty if nothing is."""
+    phrases = _unread_phrases(unseen)
+    hedge = f", as far as could be read: {listed(phrases)}" if phrases else ""
+    uncomputed = _uncomputed_phrase(unseen)
+    return f"{hedge}; {uncomputed}" if uncomputed else hedge
+
+
+def unread_reason(unseen: Sequence[BlindSpot]) -> str:
+    """`RetryPolicies are hidden from you; how 2 policies attach is not computed`: why an answer is unknown."""
+    return "; ".join(filter(None, (listed(_unread_phrases(unseen)), _uncomputed_phrase(unseen))))
+
+
+def _unread_phrases(unseen: Sequence[BlindSpot]) -> list[str]:
+    """Return phrases about what could not be read: what is hidden, absent, in files, or may be different."""
     otherwise = {spot.what for spot in unseen if spot.is_there}
     files = {spot.origin.source for spot in unseen if spot.origin and not spot.is_there}
     absent = {spot.what for spot in unseen if not (spot.origin or spot.policies or spot.is_there or spot.gaps)}
@@ -32,10 +47,13 @@ def unread_hedge(unseen: Sequence[BlindSpot]) -> str:
     phrases += [f"{count(len(absent), 'object')} {unread}"] if absent else []
     phrases += [f"{count(len(files), 'file')} may hold more"] if files else []
     phrases += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
-    hedge = f", as far as could be read: {listed(phrases)}" if phrases else ""
+    return phrases
+
+
+def _uncomputed_phrase(unseen: Sequence[BlindSpot]) -> str:
+    """`how 2 policies attach is not computed`; empty if that is computed of all."""
     number = len({policy for spot in unseen for policy in spot.policies})
-    attach = "attaches" if number == 1 else "attach"
-    return hedge + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
+    return f"how {count(number, 'policy')} {'attaches' if number == 1 else 'attach'} is not computed" if number else ""
 
 
 def missing(world: SnapshotSource) -> str:
@@ -55,6 +73,19 @@ def _hidden(unseen: Sequence[BlindSpot]) -> list[str]:
 def _kinds(kinds: Iterable[tuple[str | None, str]]) -> str:
     kind_phrases = [plural(kind) if kind else f"objects of API group {group}" for group, kind in kinds]
     return listed(kind_phrases) if len(kind_phrases) <= _NAMED else f"objects of {len(kind_phrases)} kinds"
+
+
+def hidden_hints(unseen: Sequence[BlindSpot], *, namespace: str) -> list[str]:
+    """Return hints where a list is empty for what may not be listed: the permissions, and one namespace instead."""
+    permissions = [permission for spot in unseen for permission in spot.permissions if permission.verb == "list"]
+    resources = list(dict.fromkeys(permission.resource for permission in permissions))
+    if not resources:
+        return []
+    where = f"in namespace {namespace}" if namespace else "in all namespaces"
+    hints = [f"hint: needs: list {listed(resources, _MOST_RESOURCES)} {where}"]
+    if not namespace and any(permission.namespace is not None for permission in permissions):
+        hints.append("hint: if you may list them in one namespace, name it: -n NAMESPACE")
+    return hints
 
 
 def remedy_phrase(spot: BlindSpot) -> str:

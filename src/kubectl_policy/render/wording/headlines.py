@@ -7,13 +7,13 @@ their own words, and is in their slices.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import unattached_phrase
-from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names, plural
-from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
-from kubectl_policy.render.wording.blind_spots import unread_hedge
+from kubectl_policy.questions.shared.reasons import failure_phrase
+from kubectl_policy.questions.shared.uncertain_effects import is_idle, may_affect_more, unknown_phrase
+from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
 from kubectl_policy.render.wording.names import (
     at_origin,
     attachment_phrase,
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.questions.why_not.answer import WhyNot
     from kubectl_policy.resolution.enforcement import Enforcement
-
-# With one of these as the first reason, it is not known whether there is an effect.
-_UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-unknown", "parent-unknown"})
 
 
 def policy_headline(answer: PolicyDescription) -> str:
@@ -91,22 +88,6 @@ def with_target(policy: ObjectRef, attachments: Iterable[Attachment]) -> str:
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
-def may_affect_more(enforcement: Enforcement, attachments: Iterable[Attachment]) -> bool:
-    """Whether it affects nothing where it is attached, which what was not read might change.
-
-    What a route is attached to, it says itself.
-    """
-    targets = [attachment.target for attachment in attachments if attachment.state == "attached"]
-    is_above_routes = any(target and target.object.group_kind not in ROUTES for target in targets)
-    return is_above_routes and _is_idle(enforcement, attachments)
-
-
-def _is_idle(enforcement: Enforcement, attachments: Iterable[Attachment]) -> bool:
-    """Whether nothing is below what it is attached to that it could affect."""
-    idle = enforcement.state == "NoEffect" and not enforcement.outcomes
-    return idle and any(attachment.state == "attached" for attachment in attachments)
-
-
 def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reasons: Sequence[Reason]) -> str:
     """Say why an attached policy has no effect; empty if that depends on its kind, or it is not attached."""
     if enforcement.state == "Overridden":
@@ -115,7 +96,7 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
         causes = {resolution.why_ignored(enforcement.policy) for resolution in enforcement.resolutions}
         because = f": {next(iter(causes))}" if len(causes) == 1 and all(causes) else ""
         return f"controllers ignore everything that it sets there{because}"
-    return reason_phrase(reasons[0]) if reasons and _is_idle(enforcement, attachments) else ""
+    return reason_phrase(reasons[0]) if reasons and is_idle(enforcement, attachments) else ""
 
 
 def _of_policy(answer: PolicyDescription) -> str:
@@ -128,11 +109,10 @@ def _of_policy(answer: PolicyDescription) -> str:
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
             patches = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
             return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{patches}{_idle(answer)}"
-        case "Unknown" if undecided := answer.enforcement.undecided_with:
-            return f"Whether {subject} is enforced is unknown: {undecided_phrase(answer.policy, undecided)}"
         case "Unknown":
-            why = failed or possible_phrase(answer.enforcement.possible_routes) or "how it attaches is not computed"
-            return f"Whether {answer.policy} has an effect is unknown: {why}"
+            is_combined = answer.enforcement.undecided_with
+            asked = f"{subject} is enforced" if is_combined else f"{answer.policy} has an effect"
+            return f"Whether {asked} is unknown: {unknown_phrase(answer.enforcement, answer.targets)}"
         case "Conflicted":
             winners, applies_alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
             because = f"only one policy applies to a target, and {winners} came first" if applies_alone else ""
@@ -167,15 +147,19 @@ def _idle(answer: PolicyDescription) -> str:
 
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
-    number = count(len(listing.rows), listing.type.noun)
-    return f"{number}{namespaces_phrase({listing.namespace})}{unread_hedge(listing.unseen)}."
+    noun, where = listing.type.noun, namespaces_phrase({listing.namespace})
+    if listing.unknown:
+        return f"Whether there are any {plural(noun)}{where} is unknown: {unread_reason(listing.unseen)}."
+    return f"{count(len(listing.rows), noun)}{where}{unread_hedge(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
     """Count the disagreements; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = namespaces_phrase({report.namespace})
-        return f"Nothing to compare: no {plural(report.noun)}{where}{unread_hedge(report.unseen)}."
+        nouns = f"{plural(report.noun)}{namespaces_phrase({report.namespace})}"
+        if report.unknown:
+            return f"Nothing to compare: whether there are any {nouns} is unknown: {unread_reason(report.unseen)}."
+        return f"Nothing to compare: no {nouns}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):
         is_only = len(silent) == 1
@@ -232,7 +216,7 @@ def why_not_headline(answer: WhyNot) -> str:
         undecided = f", and perhaps on {len(effect.undecided)} more" if effect.undecided else ""
         return f"{policy} has an effect on {where}{paths}{undecided}{unread}."
     first = answer.reasons[0]
-    if first.rule in _UNDECIDED:
+    if answer.found_nothing:
         return f"Whether {policy} has an effect on {where} is unknown: {reason_phrase(first)}."
     return f"{policy} has no effect on {where}: {reason_phrase(first)}{unread}."
 
