@@ -12,11 +12,14 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Snapshot
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.index import Index
-from kubectl_policy.sources import InputOptions, load_manifests, manifests
+from kubectl_policy.sources import InputOptions, load_manifests, manifests, reading
 from kubectl_policy.sources.files.input_files import InputFile
 from kubectl_policy.sources.reading import Reading
+from kubectl_policy.text import documents
 
 CM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
+# Without spaces behind its colons, which would make YAML of it.
+OBJECT = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"}}'
 
 
 def _load(text: str, namespace: str = "default") -> Snapshot:
@@ -412,10 +415,8 @@ def test_what_is_known_of_an_object_that_is_none(metadata: str, spec: str, name:
         "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
         "apiVersion: v1\nkind: Config\nclusters: []",
         "apiVersion: v2\nname: chart\nversion: 1.0.0",
-        "- 1",
-        "text",
         "",
-        "apiVersion: v1\nkind: List\nitems: [1]",
+        "apiVersion: v1\nkind: List\nitems: [null]",
         '{"apiVersion": "policy.kubectl/v1alpha1", "kind": "LintBaseline", "findings": []}',
         "apiVersion: policy.kubectl/v1alpha1\nkind: PolicyList\nitems: [{object: {kind: A, name: b}, kind: C}]",
     ],
@@ -424,6 +425,76 @@ def test_what_is_no_object_is_counted(text: str) -> None:
     """Values of charts, kustomizations, client configuration, and what this program itself has written."""
     snapshot = _load(f"{CM % 'a'}---\n{text}\n")
     assert (snapshot.ignored, snapshot.diagnostics, snapshot.gaps) == (1, (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "message"),
+    [
+        ("- 1", "no-kind", "a list, where kubectl expects an object: remove it"),
+        ("text", "no-kind", "text, where kubectl expects an object: remove it"),
+        ("yes", "no-kind", "true or false, where kubectl expects an object: remove it"),
+        ("1.5", "no-kind", "a number, where kubectl expects an object: remove it"),
+        ("apiVersion: v1\nkind: List\nitems: [1]", "no-kind", "a number, where kubectl expects an object: remove it"),
+        (f"[{OBJECT}]", "no-kind", "a list of objects, which kubectl refuses: write each as a document of its own"),
+        (f"// a\n{OBJECT}", "syntax-error", "an object inside of a text, which kubectl refuses: remove what stands"),
+    ],
+)
+def test_a_value_in_the_place_of_an_object(text: str, rule: str, message: str) -> None:
+    """Kubectl refuses the whole file; an object that may be meant is a gap."""
+    snapshot = _load(f"{CM % 'a'}---\n{text}\n")
+    (diagnostic,) = snapshot.diagnostics
+    assert (diagnostic.rule, diagnostic.message[: len(message)]) == (rule, message)
+    assert [gap.reason for gap in snapshot.gaps] == ([diagnostic.message] if rule == "syntax-error" else [])
+    assert len(snapshot.resources) == 1
+
+
+def test_numbers_between_objects_in_json() -> None:
+    """One problem for all on a line: JSON reads a date as several."""
+    diagnostics = _load(f"{OBJECT}2001-01-01\n{OBJECT}").diagnostics
+    assert [(found.rule, found.origin) for found in diagnostics] == [
+        ("no-kind", Origin("<stdin>", 1)),
+        ("duplicate-object", Origin("<stdin>", 2)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("kind: A\nmetadata: {name: a}\nspec: {}", "no-kind"),
+        ("apiVersion: a.io/v1\nmetadata: {generateName: a}\nspec: {}", "no-kind"),
+        (f"- {OBJECT}", "no-kind"),
+        (f"// a\n{OBJECT}", "syntax-error"),
+        # Of what values files have as well, nothing is said.
+        ("kind: A\nmetadata: {labels: {}}\nspec: {}", ""),
+        ("kind: A\nmetadata: a\nspec: {}", ""),
+        ("kind: A\nspec: {}\nname: metadata", ""),
+        ("metadata: {name: kind}\nspec: {}", ""),
+        ("- op: add\n  value: {apiVersion: v1, kind: A}", ""),
+        ("a text about apiVersion and kind", ""),
+    ],
+)
+def test_a_file_that_is_meant_as_an_object(tmp_path: Path, text: str, rule: str) -> None:
+    """It has no valid object, and is reported beside files that have some."""
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    (tmp_path / "b.yaml").write_text(text)
+    diagnostics = load_manifests(tmp_path).diagnostics
+    expected = [(rule, Origin(f"{tmp_path}/b.yaml", 1))] if rule else []
+    assert [(found.rule, found.origin) for found in diagnostics] == expected
+
+
+def test_many_problems_alike_are_reported_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each rule; a last one stands for the rest, and so does a gap in which anything may be."""
+    monkeypatch.setattr(reading, "MAX_ALIKE", 2)
+    monkeypatch.setattr(documents, "MAX_UNREAD", 3)
+    snapshot = _load(CM % "a" + "---\nkind: A\n" * 5 + "---\na: [\n" * 5)
+    more = "more problems like the 2 above it: no more of them are reported for this file"
+    found = [(diagnostic.rule, diagnostic.origin, diagnostic.message) for diagnostic in snapshot.diagnostics]
+    assert [(rule, origin.line, message == more) for rule, origin, message in found if origin] == [
+        *[("no-kind", line, line == 9) for line in (5, 7, 9)],
+        *[("syntax-error", line, line == 20) for line in (16, 18, 20)],
+    ]
+    assert [gap.reason == more for gap in snapshot.gaps] == [False, False, True]
+    assert snapshot.gaps[-1].mentions is None
 
 
 def test_one_name_twice() -> None:

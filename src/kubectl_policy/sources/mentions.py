@@ -48,8 +48,10 @@ _SELECTING: Final = frozenset({"matchExpressions", "matchLabels", "selector", "t
 
 
 def may_hold_objects(text: str) -> bool:
-    """Whether a text has the words without which nothing in it is an object."""
-    return ("apiVersion" in text and "kind" in text) or bool(_SPELLED.search(text))
+    """Whether a text has the words without which nothing in it is an object, or is meant as one."""
+    names_kind = ("apiVersion" in text) + ("kind" in text)
+    is_meant = names_kind > 1 or (names_kind and "metadata" in text and "spec" in text)
+    return bool(is_meant or _SPELLED.search(text))
 
 
 def looks_like_an_object(text: str) -> bool:

@@ -18,6 +18,7 @@ from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.input_files import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.mentions import ANYTHING, gap_of_text, looks_like_an_object, may_hold_objects, mentions_of
+from kubectl_policy.sources.not_objects import IN_TEXT, is_meant_as_an_object, what_is_no_object
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
 from kubectl_policy.text.documents import DocumentReader, objects_in
 
@@ -54,6 +55,8 @@ _IN_PLACEHOLDERS: Final = frozenset("{}$<>[]")
 _OF_UNKNOWN_KIND: Final = "an object of which the kind or its API is a placeholder: fill it in first"
 _WITHOUT_KIND: Final = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
 _ABOUT_OTHERS: Final = tuple(ABOUT_OTHERS)
+# So many problems of one rule are reported for one file.
+MAX_ALIKE: Final = 1_000
 _KUBECONFIG: Final = GroupKind("", "Config")
 _NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
 
@@ -73,6 +76,8 @@ class Reading:
         self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
+        # The number of diagnostics by source and rule.
+        self.numbers: dict[tuple[str, str], int] = {}
         self.ignored = 0
         # What is said in files about other files, by their paths; None where it cannot be read.
         self.others: dict[str, Document | None] = {}
@@ -126,7 +131,7 @@ class Reading:
         """Return a reading that goes on from here; what is read in one of them is not in the other one."""
         copied = copy(self)
         copied.objects, copied.gaps, copied.diagnostics = [*self.objects], [*self.gaps], [*self.diagnostics]
-        copied.listed, copied.others = {*self.listed}, {**self.others}
+        copied.listed, copied.others, copied.numbers = {*self.listed}, {**self.others}, {**self.numbers}
         copied.with_variables, copied.with_old_booleans = {**self.with_variables}, {*self.with_old_booleans}
         return copied
 
@@ -148,6 +153,7 @@ class Reading:
             for diagnostic in self.diagnostics
             if not diagnostic.origin or diagnostic.origin.source not in sources
         ]
+        self.numbers = {key: number for key, number in self.numbers.items() if key[0] not in sources}
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
@@ -161,7 +167,7 @@ class Reading:
         is_manifest = False
         while not is_manifest and (document := next(documents, None)):
             first.append(document)
-            is_manifest = _is_meant_as_an_object(document)
+            is_manifest = is_meant_as_an_object(document)
         if file.path in self.others:
             content = next(
                 (document for document in first if isinstance(document, Unread) or document.content is not None), None
@@ -173,7 +179,9 @@ class Reading:
             self.ignored += 1
             if not file.root:
                 closer = Reading(self._values)
-                closer._read_documents(first, file.path, text)
+                # In a file without objects, other values are not in the place of one.
+                unclear = [found for found in first if isinstance(found, Unread) or isinstance(found.content, Mapping)]
+                closer._read_documents(unclear, file.path, text)
                 self.unexplained += closer.diagnostics
         if reader.ambiguous > ambiguous:
             self.with_old_booleans.add(file.path)
@@ -194,15 +202,33 @@ class Reading:
         origin = Origin(source, problem.line)
         # A template is read by somebody else; everything else that cannot be read is a mistake.
         severity: Severity = "warning" if problem.reason == "unrendered-template" else "error"
-        self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
-        self.gaps.append(replace(gap, reason=problem.message, origin=origin))
+        diagnostic = Diagnostic(problem.reason, severity, problem.message, origin=origin)
+        self._add(diagnostic, replace(gap, reason=problem.message, origin=origin))
+
+    def _add(self, diagnostic: Diagnostic, gap: Gap | None = None) -> None:
+        """Keep a diagnostic, and a gap; after many of the same rule in one source, one more stands for the rest."""
+        origin = diagnostic.origin or Origin("")
+        if self.diagnostics and self.diagnostics[-1] == diagnostic:
+            return
+        key = origin.source, diagnostic.rule
+        number = self.numbers[key] = self.numbers.get(key, 0) + 1
+        if number > MAX_ALIKE:
+            message = f"more problems like the {MAX_ALIKE:,} above it: no more of them are reported for this file"
+            diagnostic = replace(diagnostic, message=message, field="")
+            gap = gap and replace(ANYTHING, reason=message, origin=origin)
+        if number <= MAX_ALIKE + 1:
+            self.diagnostics.append(diagnostic)
+            self.gaps += [gap] if gap else []
 
     def _read_document(self, document: Document, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
         for problem in document.problems:
             message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
-            origin = Origin(source, problem.line)
-            self.diagnostics.append(Diagnostic(problem.reason, "error", message, origin=origin))
+            self._add(Diagnostic(problem.reason, "error", message, origin=Origin(source, problem.line)))
+        if isinstance(document.content, str) and looks_like_an_object(document.content):
+            problem = Problem(message=IN_TEXT, reason="syntax-error", line=document.line)
+            self.note(problem, source, gap_of_text(document.content))
+            return
         if inherited_fields(document.content) is None:
             self.read_object(document.content, Origin(source, document.line), listed=document.is_item)
             return
@@ -215,6 +241,9 @@ class Reading:
         Of an object that is `listed` and was stored by an API server, others of its kind there would be listed as well.
         """
         raw = value if isinstance(value, (Body, Mapping)) else _NO_FIELDS
+        if raw is _NO_FIELDS and value is not None:
+            self._warn("no-kind", what_is_no_object(value), origin)
+            return
         api_version, kind = raw.get("apiVersion"), raw.get("kind")
         written = raw.get("metadata")
         metadata = written if isinstance(written, (dict, Mapping)) else _NO_FIELDS
@@ -234,11 +263,12 @@ class Reading:
             return
         field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
         message = f"{field} must be text: only an object with a fixed name can be referred to"
-        self._warn("no-name", message, origin, field)
+        gap: Gap | None = None
         if metadata.get("generateName"):
             inside = namespace if isinstance(namespace, str) else ""
             mentions = mentions_of(group_kind, raw)
-            self.gaps.append(Gap(group_kind.kind, inside, message, origin, mentions=mentions))
+            gap = Gap(group_kind.kind, inside, message, origin, mentions=mentions)
+        self._add(Diagnostic("no-name", "warning", message, field=field, origin=origin), gap)
 
     def _kind_of(
         self, raw: Mapping[str, Json], api_version: Json, kind: Json, origin: Origin, namespace: Json
@@ -259,10 +289,10 @@ class Reading:
         if group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG:
             self.ignored += 1
         elif not _IN_PLACEHOLDERS.isdisjoint(f"{group_kind.group or api_version} {kind}"):
-            self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin)
             known_kind = group_kind.kind if _IN_PLACEHOLDERS.isdisjoint(group_kind.kind) else ""
             inside = namespace if isinstance(namespace, str) else ""
-            self.gaps.append(Gap(known_kind, inside, _OF_UNKNOWN_KIND, origin, mentions=mentions_of(None, raw)))
+            gap = Gap(known_kind, inside, _OF_UNKNOWN_KIND, origin, mentions=mentions_of(None, raw))
+            self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin, gap)
         elif why_impossible(group_kind):
             message = f"no API can have {why_impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
@@ -271,12 +301,5 @@ class Reading:
             return group_kind
         return None
 
-    def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
-        self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
-
-
-def _is_meant_as_an_object(document: Document | Unread) -> bool:
-    if isinstance(document, Unread):
-        return looks_like_an_object(document.text)
-    content = document.content
-    return document.is_item or (isinstance(content, Mapping) and "apiVersion" in content and "kind" in content)
+    def _warn(self, rule: str, message: str, origin: Origin, gap: Gap | None = None) -> None:
+        self._add(Diagnostic(rule, "warning", message, origin=origin), gap)

@@ -28,6 +28,9 @@ MAX_YAML_SIZE: Final = 32 * 2**20
 # Of what is read after so many characters, only the heads of objects are kept.
 MAX_KEPT: Final = 8 * 2**20
 
+# After so many documents that cannot be read, a text is given up: each takes its time.
+MAX_UNREAD: Final = 1_000
+_REST: Final = f"after {MAX_UNREAD:,} documents that cannot be read, the rest of the file is not read"
 _MARKER: Final = pattern(r"\n---(?=[ \t\r\n]|\Z)")
 # A document without content, of which a file may have many.
 _EMPTY: Final = pattern(r"---[ \r\n]*\n")
@@ -96,6 +99,7 @@ class DocumentReader:
         """Read the documents of a text in their order; where there is none that can be read, say why not."""
         self._size += len(text)
         make_body = Body.deferred if self._size > MAX_KEPT else Body
+        unread = 0
         parse = fast_yaml.fast_parser()
         fast_text: FastText | None = None
         for span in spans_of(text):
@@ -117,6 +121,10 @@ class DocumentReader:
                 if template >= 0:
                     line = span.line + text.count("\n", span.start, template)
                     problem = Problem(message=UNRENDERED, reason="unrendered-template", line=line)
+                unread += 1
+                if unread > MAX_UNREAD:
+                    yield Unread(problem=replace(problem, message=_REST), text=text[span.start :])
+                    return
                 yield Unread(problem=problem, text=text[span.start : span.end])
 
     def _read_yaml(self, text: str, span: TextSpan, fast_text: FastText | None) -> Iterable[Document]:

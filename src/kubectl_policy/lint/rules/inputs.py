@@ -295,10 +295,11 @@ def repeated_key(world: LintWorld) -> Iterator[Finding]:
 
 @lint_rule("GWP0013", "warning")
 def unnamed_object(world: LintWorld) -> Iterator[Finding]:
-    """A document looks like an object but lacks the API version, the kind or the name.
+    """A document looks like an object but lacks the API version, the kind or the name, or is no object at all.
 
     No other object can refer to it, and all other rules ignore it. An object with `generateName` gets its name when it
-    is created, which is fine for a Job, but not for a policy or a route.
+    is created, which is fine for a Job, but not for a policy or a route. kubectl refuses a list of objects, and numbers
+    or text between objects.
 
     Source: Kubernetes API conventions, "Resources" and "Metadata".
     """
