@@ -24,7 +24,7 @@ from kubectl_policy.render.output.formats import Renderers, format_of, remarks_o
 from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
 
     from kubectl_policy import InputOptions
@@ -45,12 +45,14 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
     """The values of the shared options, and the name of the program.
 
     `collected` is set where several clusters are asked: answers by context, to which this call adds its own. `reached`
-    is the cluster, if a connection to it exists already.
+    is the cluster, if a connection to it exists already. A call that `asks_cluster` reads no manifests, whatever the
+    configuration names.
     """
 
     program: str = ""
     collected: "dict[str, ClusterAnswer] | None" = None
     reached: "AskedCluster | None" = None
+    asks_cluster: bool = False
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
         """Read the manifests or the cluster, and analyse them; if the input is `optional`, there need not be any.
@@ -92,6 +94,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
             "--all-contexts": self.all_contexts,
             "--kubeconfig": self.kubeconfig,
             "--server": self.server,
+            "live": self.asks_cluster,
         }
         flag = next((flag for flag, value in cluster_options.items() if value), "")
         if flag and self.offline:
@@ -283,7 +286,7 @@ def shared_options(
 
     `renderers` name the formats of `--output`; a command without renderers declares `--output` itself. `--watch` is
     added if the command `watches`. Parameters of the command that are `manifests` name files to read, as `--offline`
-    does.
+    does, or `live`, the cluster.
     """
     excluded = {*without, *(() if renderers else ("output", "color")), *(() if watches else ("watch",))}
     shared = [_parameter(name, renderers) for name in _PARAMETERS if name not in excluded]
@@ -298,9 +301,10 @@ def shared_options(
                 options["output"] = redirected or renderers.formats[0]
             # Always a list: the garbage collector follows no Struct of texts alone, and a call keeps its cluster.
             options["offline"] = [*options.get("offline", ())]
-            for name in manifests:
-                options["offline"] += values.pop(name) or ()
-            call = CommandCall(program=context.find_root().info_name or "", **options)
+            named = [path for name in manifests for path in values.pop(name) or ()]
+            is_live = _names_cluster(named)
+            options["offline"] += [] if is_live else named
+            call = CommandCall(program=context.find_root().info_name or "", asks_cluster=is_live, **options)
             return answer(call, lambda call: function(call, **values))
 
         # Typer reads the signature. All parameters are passed by name; arguments come first in help in any case.
@@ -313,6 +317,17 @@ def shared_options(
         return command
 
     return decorate
+
+
+def _names_cluster(named: "Sequence[str]") -> bool:
+    """Whether `live` stands where a command takes manifests. Raise `UsageError` if manifests stand next to it."""
+    if "live" not in named:
+        return False
+    from kubectl_policy.sources import is_live
+
+    if is_live("live") and len(named) > 1:
+        raise UsageError("live is a cluster, and the other paths are manifests", "--context-from live adds a cluster")
+    return is_live("live")
 
 
 def _parameter(name: str, renderers: "Renderers[Any] | None") -> inspect.Parameter:

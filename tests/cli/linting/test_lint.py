@@ -356,6 +356,22 @@ class TestClusters:
         assert (result.document["objects"], result.document["files"]) == (11, 0)
         assert lint(*flags).document["headline"] == "No problems in 10 objects."
 
+    def test_it_is_called_live(
+        self, lint: Lint, flags: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As in `diff`; a file of that name is a file."""
+        monkeypatch.setenv("KUBECTL_POLICY_OFFLINE", str(here))
+        headline = "No problems in 10 objects."
+        assert lint("live", *flags).document["headline"] == lint("-f", "live", *flags).document["headline"] == headline
+        for arguments, message in (
+            (("live", "a.yaml"), "live is a cluster, and the other paths are manifests"),
+            (("live", "--offline", "a.yaml"), "--offline reads manifests, and live asks a cluster"),
+        ):
+            refused = lint(*arguments)
+            assert (refused.code, refused.err.splitlines()[0]) == (2, f"error: {message}")
+        (here / "live").write_text(WORLDS["platform.yaml"], "utf-8")
+        assert lint("live").document["files"] == 1
+
     @pytest.mark.usefixtures("here")
     def test_a_kind_that_may_not_be_read(self, lint: Lint, flags: tuple[str, ...], red: FaultyServer) -> None:
         for path in ("colorpolicies*", "namespaces/app/colorpolicies*"):

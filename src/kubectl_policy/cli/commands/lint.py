@@ -29,7 +29,8 @@ def lint(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH...]", help="Files, directories, globs or - (standard input); without any, the cluster."
+            metavar="[PATH... | live]",
+            help="Files, directories, globs or - (standard input); live, or without any path, the cluster.",
         ),
     ] = None,
     *,
