@@ -63,6 +63,22 @@ def test_a_state_that_is_not_complete_fails_closed(command: Command, tmp_path: P
     assert command(*ask, "--allow-incomplete").code in {0, 1}
 
 
+@pytest.mark.parametrize("output", ["tree", "json", "summary", "table"])
+def test_a_part_of_a_state_is_to_be_applied(command: Command, tmp_path: Path, output: str) -> None:
+    """A file next to the state of everything says little."""
+    (tmp_path / "whole").mkdir()
+    document = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: app}\n"
+    (tmp_path / "whole" / "all.yaml").write_text("---\n".join([MANIFESTS, *(document % n for n in range(12))]), "utf-8")
+    (tmp_path / "part.yaml").write_text(document % 0, "utf-8")
+    whole, part = tmp_path / "whole", tmp_path / "part.yaml"
+    write = f"write kubectl policy diff -f {part} --offline {whole}"
+    hint = f"hint: for what changes when {part} is applied to {whole}, {write}"
+    for states, subject in (((whole, part), "later"), ((part, whole), "earlier")):
+        found = command("diff", *states, "--complete", "-o", output)
+        assert found.err.splitlines()[-1] == hint
+        assert f"he {subject} state lacks nearly all objects" in " ".join((found.out + found.err).split())
+
+
 def test_two_revisions_are_compared(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is checked out; a revision with itself changes nothing, and one with the folder as it is may."""
     repository = Repository(tmp_path / "repository")

@@ -47,6 +47,32 @@ def one_applies(refusal: RefusedOn = "there") -> PolicyKindProfile:
     return color_kind(same_level="one-applies", refusal=refusal)
 
 
+class TestFragments:
+    """A state with one in ten objects of the other one, or fewer, may be a part of it that is to be applied."""
+
+    MANY: Final = [build.resource("ConfigMap", f"c{number}", group="") for number in range(20)]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "fragment"),
+        [
+            (MANY, MANY[:1], "after"),
+            (MANY, [build.resource("ConfigMap", "new", group="")], "after"),
+            (MANY[:1], MANY, "before"),
+            (MANY, [], "after"),
+            ([], MANY, "before"),
+            (MANY, MANY[:2], ""),
+            (MANY[:9], [], ""),
+            (MANY, MANY, ""),
+        ],
+    )
+    def test_states_that_were_read_separately(
+        self, before: list[Resource], after: list[Resource], fragment: str
+    ) -> None:
+        states = compare(build.snapshot(*before), build.snapshot(*after))
+        assert diff(states, separate=True).fragment == fragment
+        assert diff(states).fragment == ""
+
+
 class TestChanges:
     def test_not_from_objects_alone(self) -> None:
         more = build.resource("ConfigMap", "c", group="")

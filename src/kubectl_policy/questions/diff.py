@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -70,6 +70,14 @@ _FAILING: Final = (
 )
 
 
+_FRAGMENT: Final = (
+    "The state that lacks nearly all objects of the other one, so that it may be only a part of it; empty if neither"
+    " does, and for changes to one state."
+)
+# A state with few of the other's objects is one with less than one in so many, if that many are missing at all.
+_MIN_MISSING: Final = 10
+
+
 class StateDiff(Answer, frozen=True, kw_only=True):
     """The differences between two states and their consequences; sorted by name unless stated otherwise."""
 
@@ -89,6 +97,7 @@ class StateDiff(Answer, frozen=True, kw_only=True):
         tuple[EnforcementChange, ...], Meta(description="The changed enforcement states of policies.")
     ]
     problems: Annotated[ProblemChanges, Meta(description="The differences between the problems of the states.")]
+    fragment: Annotated[Literal["", "before", "after"], Meta(description=_FRAGMENT)] = ""
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description="The blind spots of both states.")]
 
     @property
@@ -103,8 +112,11 @@ class StateDiff(Answer, frozen=True, kw_only=True):
         return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
 
 
-def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
-    """Compare two states; `owner_key` is the label or annotation that names owners."""
+def diff(comparison: StateComparison, owner_key: str = "", *, separate: bool = False) -> StateDiff:
+    """Compare two states; `owner_key` is the label or annotation that names owners.
+
+    If they are `separate`, and not one before and after changes, either may be only a part of the other.
+    """
     pairs = tuple(comparison.pairs())
     attachments = attachment_changes(comparison)
     parents = parent_changes(comparison)
@@ -134,9 +146,18 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
         unseen=tuple(dict.fromkeys(unseen)),
         cut_off=cut_off(comparison, parents),
         without_class=orphans,
+        fragment=_fragment(comparison) if separate else "",
         traffic=traffic_changes(comparison, orphans, failing, owner_key),
         failing=newly_failing(*failing),
     )
+
+
+def _fragment(comparison: StateComparison) -> Literal["", "before", "after"]:
+    """The state that has hardly any of the objects of the other one."""
+    before, after = (len(state.snapshot.resources) for state in (comparison.before, comparison.after))
+    if len(comparison.deleted) >= _MIN_MISSING * max(after, 1):
+        return "after"
+    return "before" if len(comparison.created) >= _MIN_MISSING * max(before, 1) else ""
 
 
 def _without_failing(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:

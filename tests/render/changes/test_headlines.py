@@ -50,6 +50,10 @@ def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
 def test_nothing_changes() -> None:
     """How many objects differ is an aside; that something was not seen is not."""
     assert diff_headline(difference()) == "Nothing changes in what policies do."
+    part = replace(difference(), fragment="after")
+    assert diff_headline(part) == (
+        "The later state lacks nearly all objects of the earlier one; nothing changes in what policies do."
+    )
     some = difference(created=(POLICY,), updated=(OTHER, ROUTE.object))
     assert diff_headline(some) == ("Nothing changes in what policies do (3 objects differ: 1 created and 2 updated).")
     assert diff_headline(replace(some, updated=())).endswith(" (1 object created).")

@@ -1,5 +1,6 @@
 """`diff` and `blast-radius`: changes of the effects of policies between two states, or without an object."""
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -19,6 +20,7 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_states
 from kubectl_policy.cli.syntax import split_objects
+from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
 from kubectl_policy.render.output.formats import Renderers, format_of
@@ -91,11 +93,13 @@ def diff(
     from kubectl_policy.questions.diff import diff as ask
 
     comparison = compare_states(call, states) if states else compare_changes(call, filename, delete, retarget)
-    difference = _at_lines(ask(comparison), call)
+    difference = _at_lines(ask(comparison, separate=bool(states)), call)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # Problems with reading the input are the same after changes to it.
     analyses = (comparison.before, comparison.after) if states else (comparison.after,)
     call.show(DIFF, difference, *analyses, problems=problems, unseen=difference.unseen, everything=show_all)
+    if states and difference.fragment:
+        write_remarks(_applying(call.program, *states, fragment=difference.fragment))
     return ending(differs=bool(difference.changes), incomplete=bool(difference.unseen) and not allow_incomplete)
 
 
@@ -142,6 +146,17 @@ def blast_radius(
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
+
+
+def _applying(program: str, before: str, after: str, *, fragment: str) -> str:
+    """Return the hint at `-f` for the case that one of two states is meant to be applied to the other."""
+    from kubectl_policy.sources import is_live
+
+    part, whole = (after, before) if fragment == "after" else (before, after)
+    if is_live(part):
+        return f"hint: is {part} the cluster that you mean? It has hardly any of the objects of {whole}"
+    target, offline = ("the cluster", "") if is_live(whole) else (whole, f" --offline {quote(whole)}")
+    return f"hint: for what changes when {part} is applied to {target}, write {program} diff -f {quote(part)}{offline}"
 
 
 def _at_lines(difference: "StateDiff", call: CommandCall) -> "StateDiff":

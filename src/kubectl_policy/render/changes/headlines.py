@@ -63,6 +63,11 @@ _SORT_WORDS: Final[Mapping[ChangeSort, str]] = {
     "changed": "{who} {gets} other values",
     "gained": "{who} {gains} settings",
 }
+_FRAGMENTS: Final = {
+    "": "",
+    "before": "The earlier state lacks nearly all objects of the later one; ",
+    "after": "The later state lacks nearly all objects of the earlier one; ",
+}
 _PAIR: Final = 2
 _THERE: Final = " where it was in force"
 
@@ -86,8 +91,8 @@ def diff_headline(difference: StateDiff) -> str:
         unknown = f"Whether anything changes in what policies do{_aside(difference)} is unknown"
         return f"{unknown}: {unread_reason(difference.unseen)}."
     if not settings and not ways:
-        settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
-    sentence = "; ".join([*ways, *settings, *rest])
+        settings = ["no setting changes" if rest else "nothing changes in what policies do"]
+    sentence = f"{_FRAGMENTS[difference.fragment]}{'; '.join([*ways, *settings, *rest])}"
     return f"{sentence[:1].upper()}{sentence[1:]}{_aside(difference)}{unread_hedge(difference.unseen)}."
 
 
