@@ -1,10 +1,13 @@
 """The number of examples with which a law is tried."""
 
+from typing import Final
+
 from hypothesis import settings
 
-_USUAL = settings.get_profile("quick").max_examples
+# The number of examples by which numbers in tests are meant.
+_UNIT: Final = 6
 
 
 def examples(number: int) -> int:
-    """So many in every run, and in a thorough one as many times more as it has more examples of everything else."""
-    return number * settings().max_examples // _USUAL
+    """Return a number of examples in the proportion in which the profile has more, or fewer, of everything else."""
+    return max(number * settings().max_examples // _UNIT, 1)
