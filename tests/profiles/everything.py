@@ -86,6 +86,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "exclusiveField": "hostnames",
     "targetStatus": "addresses",
     "backendFields": ["spec.provider.backendRefs"],
+    "wrongKinds": "policy",
     "effectiveTargets": [
         {"group": GATEWAY_API, "kind": "HTTPRoute", "section": True},
         {"group": "", "kind": "Service"},
@@ -112,6 +113,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "fold": "top-down",
     "sameLevel": "one-applies",
     "refusal": "everywhere",
+    "spellings": "apart",
     "overlap": "refused",
     "orderField": "spec.priority",
     "weightAnnotation": "example.com/weight",

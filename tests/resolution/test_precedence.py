@@ -130,7 +130,7 @@ def refused(claims: dict[str, tuple[str, str]], extent: RefusedOn = "there") -> 
     fields = {one.ref: claims[one.ref.name][1].split() or [""] for one in policies}
     return {
         f"{ref.name} on {at.object.name}": f"{found.holder.name} on {found.target.object.name} {found.field}".strip()
-        for (ref, at), found in refusals(policies, targets, fields, extent).items()
+        for (ref, at), found in refusals(policies, targets, fields, {}, extent).items()
     }
 
 
@@ -169,5 +169,5 @@ def test_who_is_refused_is_in_nobodys_way() -> None:
 def test_a_refusal_names_objects() -> None:
     """And the node where the two meet."""
     a, b = policy("a"), policy("b")
-    found = refusals([a, b], {a.ref: [G], b.ref: [G]}, {a.ref: [""], b.ref: [""]}, "there")
+    found = refusals([a, b], {a.ref: [G], b.ref: [G]}, {a.ref: [""], b.ref: [""]}, {}, "there")
     assert found == {(b.ref, G): PolicyRefusal(a.ref, G)}

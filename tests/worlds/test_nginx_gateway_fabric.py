@@ -6,9 +6,14 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import NodeRef, analyze, plain
+from kubectl_policy import NodeRef, Resource, analyze, plain
+from kubectl_policy.lint.lint_world import LintWorld
+from kubectl_policy.lint.rules.policies.targets import target_kind_unsupported
+from kubectl_policy.lint.rules.policies.validity import policy_invalid
+from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 from tests.implementations import (
@@ -188,3 +193,66 @@ def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> Non
     assert found == {"press": waf("newsroom/forms", "forms")}
     expected = {"HTTPRoute newsroom/articles": bare("False", "NginxProxyConfigNotSet")}
     assert reported(analysis, "WAFPolicy newsroom/forms") == expected
+
+
+def tracked(name: str, *targets: Json) -> Resource:
+    """An ObservabilityPolicy of the newsroom."""
+    tracing: dict[str, Json] = {"tracing": {"strategy": "parent"}, "targetRefs": list(targets)}
+    return policy(f"ObservabilityPolicy.{GROUP}", name, tracing, namespace="newsroom")
+
+
+def test_one_target_of_a_wrong_kind_makes_a_policy_invalid_everywhere() -> None:
+    """A kind that another kind of policy could target does as well as any other."""
+    sitemap = build.route("sitemap", parents=[build.parent("press", namespace="platform")], namespace="newsroom")
+    wrong = tracked("wrong", build.target("sitemap", "HTTPRoute"), build.target("stories", "Service", group=""))
+    analysis = analyze(added(world(), sitemap, wrong))
+    assert states(analysis)["ObservabilityPolicy newsroom/wrong"] == ("Invalid", [])
+    assert reported(analysis, "ObservabilityPolicy newsroom/wrong") == {
+        "HTTPRoute newsroom/sitemap": refused("Invalid")
+    }
+    (failed, _) = analysis.attachments[wrong.ref]
+    assert (failed.state, failed.message) == (
+        "policy invalid",
+        "spec.targetRefs[1] names a Service, which makes the policy invalid as a whole",
+    )
+    lint_world = LintWorld(analysis, LintSettings(), lambda resource: resource.ref == wrong.ref)
+    assert list(policy_invalid.check(lint_world)) == []
+    (finding,) = target_kind_unsupported.check(lint_world)
+    assert finding.message.endswith("; the policy is invalid at its other targets, too")
+
+
+def upstream(name: str, *groups: str, **settings: Json) -> Resource:
+    """An UpstreamSettingsPolicy of Service newsroom/stories, under each spelling of the core group."""
+    targets: Json = [build.target("stories", "Service", group=group) for group in groups]
+    return policy(
+        f"UpstreamSettingsPolicy.{GROUP}", name, {**settings, "targetRefs": targets}, namespace="newsroom", age=9
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings", "expected"),
+    [
+        (["core"], {"zoneSize": "2m"}, {"a": "Unknown", "b": "Unknown"}),
+        (["core"], {"loadBalancingMethod": "ip_hash"}, {"a": "Enforced", "b": "Enforced"}),
+        ([""], {"zoneSize": "2m"}, {"a": "Enforced", "b": "Conflicted"}),
+        (["core", ""], {"zoneSize": "2m"}, {"a": "Enforced", "b": "Conflicted"}),
+    ],
+)
+def test_policies_that_spell_a_service_differently_do_not_compete(
+    groups: list[str], settings: dict[str, Json], expected: dict[str, str]
+) -> None:
+    """Both apply; of a field that both set, either value may count, and the answer says so."""
+    route = build.route(
+        "stories",
+        parents=[build.parent("press", namespace="platform")],
+        rules=[build.rule(build.backend("stories"))],
+        namespace="newsroom",
+    )
+    service = build.service("stories", ("http", 8080), namespace="newsroom")
+    both = upstream("a", "", zoneSize="1m"), upstream("b", *groups, **settings)
+    analysis = analyze(added(world(), route, service, *both))
+    found = states(analysis)
+    assert {name: found[f"UpstreamSettingsPolicy newsroom/{name}"][0] for name in "ab"} == expected
+    in_force = describe(analysis, build.node("Service", "stories", "http", namespace="newsroom", group="")).in_force
+    (doubts,) = [group.combination.doubts for group in in_force if group.kind.kind == "UpstreamSettingsPolicy"]
+    assert doubts == (("order undefined",) if "Unknown" in expected.values() else ())

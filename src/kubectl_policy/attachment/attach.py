@@ -32,6 +32,8 @@ def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> 
     )
     named = tuple(named_attachments(policy, profile, topology))
     attachments = (*by_references, *named) or tuple(unread_holders(policy.ref, profile, topology.index))
+    if profile.wrong_kinds == "policy":
+        attachments = _without_wrong_kinds(attachments)
     if profile.overlap == "refused":
         attachments = without_overlaps(attachments, topology)
     ignored = tuple(ignored_settings(topology.index, policy, profile))
@@ -41,6 +43,25 @@ def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> 
 def _with_ignored(attachments: Iterable[Attachment], ignored: tuple[IgnoredSetting, ...]) -> tuple[Attachment, ...]:
     return tuple(
         replace(attachment, ignored=ignored) if attachment.state == "attached" else attachment
+        for attachment in attachments
+    )
+
+
+# What a policy that is invalid as a whole is refused on; a target that is ignored says so itself.
+_REFUSED: Final = frozenset({"attached", "not enabled", "target overlaps", "not permitted", "policy invalid"})
+
+
+def _without_wrong_kinds(attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+    """Fail the attachments of a policy that names a kind which it cannot target."""
+    wrong = next((attachment for attachment in attachments if attachment.state == "kind unsupported"), None)
+    if wrong is None:
+        return attachments
+    kind = with_article(str(wrong.declared.group_kind))
+    message = f"{wrong.declared.field} names {kind}, which makes the policy invalid as a whole"
+    return tuple(
+        replace(attachment, state="policy invalid", message=message, competes=False)
+        if attachment.state in _REFUSED
+        else attachment
         for attachment in attachments
     )
 

@@ -96,6 +96,10 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """The API group of a target reference without a group. Without it: the core group."""
     declared_targets: frozenset[GroupKind] = frozenset()
     """The kinds that a policy can target; a reference to any other kind fails. Without it: any kind."""
+    wrong_kinds: Annotated[Literal["reference", "policy"], Meta(extra={"topic": TARGETS})] = "reference"
+    """The consequence if a policy names a kind that it cannot target: only that `reference` fails, or the whole
+    `policy` is invalid.
+    """
     effective_targets: Annotated[tuple[TargetLevel, ...], Meta(extra={"topic": EFFECT})] = ()
     """The levels at which a policy changes behavior; if a path has several, the deepest one counts. Without it: the
     target itself for a direct kind, the end of every path for an inherited one.
@@ -239,6 +243,10 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     refusal: RefusedOn = "there"
     """The targets on which a policy is refused if another policy has one of its targets: only the target concerned
     (`there`), or all of its targets (`everywhere`).
+    """
+    spellings: Literal["alike", "apart"] = "alike"
+    """Whether policies compete that name one target by different spellings of its API group (empty and `core`). Where
+    these are kept `apart`, both policies apply, and which of two values counts is undefined.
     """
     overlap: Literal["allowed", "refused"] = "allowed"
     """Whether a policy on a route is `refused` or `allowed` if another route that it does not target shares a Gateway,

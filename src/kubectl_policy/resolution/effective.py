@@ -90,6 +90,7 @@ def reached_part(path: Path, profile: PolicyKindProfile) -> Path:
 
 
 _UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
+_UNDEFINED: Final[frozenset[Doubt]] = frozenset({"order undefined"})
 
 
 def resolve(
@@ -129,8 +130,8 @@ def resolve(
         members=merge.members,
         # A set takes more room than all else here, and nearly all of these have nothing in them.
         rejected=merge.rejected.union(context.refused) if context.refused else merge.rejected,
-        undecided=merge.undecided,
-        doubts=merge.doubts.union(_UNDATED) if age_unknown else merge.doubts,
+        undecided=merge.undecided.union(context.undecided),
+        doubts=merge.doubts.union(_UNDATED if age_unknown else (), _UNDEFINED if context.undecided else ()),
         refusals=context.refused,
         ignored_fields=ignored,
         ignored_sources=_ignored_sources(counted, ignored) if counted else NOBODY,

@@ -25,18 +25,20 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.precedence import PolicyRefusal
     from kubectl_policy.topology.gateway.listeners import Listener
 
-Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction"]
+Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction", "order undefined"]
 _CERTAIN: Final[frozenset[Doubt]] = frozenset()
 
 
 class PathContext(Struct, frozen=True, kw_only=True):
     """The parts of a path that matter to a kind, apart from the policies on it.
 
-    `refused` are contributions that another policy keeps out. `choices` are those of routes that say how their policies
-    meet those on the routes that they lead to.
+    `refused` are contributions that another policy keeps out, and `undecided` are those that set a field which another
+    one on the same node sets as well, where nothing decides between them. `choices` are those of routes that say how
+    their policies meet those on the routes that they lead to.
     """
 
     refused: Mapping[Source, PolicyRefusal] = field(default_factory=dict["Source", "PolicyRefusal"])
+    undecided: frozenset[Source] = frozenset()
     listener: Listener | None = None
     choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict["ObjectRef", "Inheritance"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache, cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -39,6 +40,8 @@ class NodePolicies(Struct, frozen=True):
 
     # The policies that are attached to the node.
     attached: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    # The spellings of the API group by which they name the node.
+    spellings: dict[ObjectRef, set[str]] = field(default_factory=dict["ObjectRef", "set[str]"])
     # Policies that only keep others out.
     competing: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
     # The positions, from 1, of the filters by which rules of routes name policies.
@@ -119,6 +122,7 @@ class AttachedPolicies:
             if resource is None or not _claims_target(attachment):
                 continue
             policy, policies = self._index.with_defaults(resource), by_node[target]
+            policies.spellings.setdefault(policy.ref, set()).add(attachment.declared.group)
             if attachment.competes:
                 policies.competing[policy.ref] = policy
             if attachment.state == "attached":
@@ -150,6 +154,8 @@ class NodeContributions(Struct, frozen=True, kw_only=True):
 
     contributions: tuple[Contribution, ...]
     refused: Mapping[Source, PolicyRefusal]
+    # Those that set a field which another one sets as well, where nothing decides between them.
+    undecided: frozenset[Source]
     age_unknown: bool
 
 
@@ -200,8 +206,19 @@ class PoliciesOnNodes:
         return NodeContributions(
             contributions=tuple(fold_order(parts, same_level_of(profile, parts))),
             refused={part.source: refusal for part, refusal in brought if refusal},
+            undecided=frozenset(self._undecided([part for part, refusal in brought if not refusal])),
             age_unknown=order_unknown([rank.policy for rank in ranked if not rank.filter_position], profile),
         )
+
+    def _undecided(self, parts: Sequence[Contribution]) -> Iterable[Source]:
+        """Yield the sources of which others set the same fields, although none of them is refused."""
+        if self.profile.spellings == "alike" or len(parts) == 1:
+            return
+        claims = [{*unshared_fields(part.spec, self.profile.joint_fields)} for part in parts]
+        for position, part in enumerate(parts):
+            others = chain.from_iterable(claims[:position] + claims[position + 1 :])
+            if not claims[position].isdisjoint(others):
+                yield part.source
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> PolicyRefusal | None:
         """Return the refusal of a policy on a target that it is attached to; None if it is not refused."""
@@ -248,7 +265,12 @@ class PoliciesOnNodes:
         # Where one refusal goes for all targets, no single rule's filters can order them.
         positions = {} if self.profile.refusal == "everywhere" else self.attached.at(nodes[0]).filters
         ordered = in_order(policies.values(), self.profile, positions)
-        return refusals(ordered, targets, claims, self.profile.refusal)
+        spellings = {
+            (policy, node): sorted(spelling)
+            for node in (nodes if self.profile.spellings == "apart" else ())
+            for policy, spelling in self.attached.at(node).spellings.items()
+        }
+        return refusals(ordered, targets, claims, spellings, self.profile.refusal)
 
     def _claims(self, policy: Resource, node: NodeRef) -> list[str]:
         """Return the fields of a target that a policy claims for itself; an empty name claims all of it."""

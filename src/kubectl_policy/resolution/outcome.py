@@ -240,7 +240,12 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
         if isinstance(current, Leaf):
             if current is not leaf and (current.source != leaf.source or current.value != leaf.value):
-                return "superseded", (current.source,), False
+                # Where nothing decides between two policies, either value may be in force.
+                is_open = {
+                    leaf.source,
+                    current.source,
+                } <= self.undecided and leaf.source.target == current.source.target
+                return ("undecided", (), False) if is_open else ("superseded", (current.source,), False)
             counts = True
         else:
             counts = current is not None and leaf.value == ([] if isinstance(current, KeyedList) else {})

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.fields import RefusedOn, SameLevel
     from kubectl_policy.profiles.profile import PolicyKindProfile
 
+# The spelling of a target where spellings make no difference.
+_ALIKE: Final = ("",)
 NO_FILTERS: Final[Mapping[ObjectRef, int]] = MappingProxyType({})
 
 
@@ -112,26 +114,35 @@ def refusals(
     policies: Sequence[Resource],
     targets: Mapping[ObjectRef, Collection[NodeRef]],
     claims: Mapping[ObjectRef, Sequence[str]],
+    spellings: Mapping[tuple[ObjectRef, NodeRef], Sequence[str]],
     extent: RefusedOn,
 ) -> dict[tuple[ObjectRef, NodeRef], PolicyRefusal]:
     """Return the refusals among policies in their order of precedence, by policy and target.
 
     A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
-    for all of its targets, and a refused policy stands in no other's way.
+    for all of its targets, and a refused policy stands in no other's way. Policies whose `spellings` of a target differ
+    do not meet there.
     """
-    held: dict[tuple[NodeRef, str], ObjectRef] = {}
+    held: dict[tuple[NodeRef, str, str], ObjectRef] = {}
     every_refusal: dict[tuple[ObjectRef, NodeRef], PolicyRefusal] = {}
     for policy in policies:
         claimed, theirs = claims[policy.ref], sorted(targets[policy.ref])
         refused = {
-            target: PolicyRefusal(held[target, field], target, field)
+            target: PolicyRefusal(held[target, spelling, field], target, field)
             for target in theirs
+            for spelling in spellings.get((policy.ref, target), _ALIKE)
             for field in reversed(claimed)
-            if (target, field) in held
+            if (target, spelling, field) in held
         }
         if refused and extent == "everywhere":
             first = next(iter(refused.values()))
             refused = {target: refused.get(target, first) for target in theirs}
         every_refusal |= {(policy.ref, target): refusal for target, refusal in refused.items()}
-        held |= {(target, field): policy.ref for target in theirs if target not in refused for field in claimed}
+        held |= {
+            (target, spelling, field): policy.ref
+            for target in theirs
+            if target not in refused
+            for spelling in spellings.get((policy.ref, target), _ALIKE)
+            for field in claimed
+        }
     return every_refusal

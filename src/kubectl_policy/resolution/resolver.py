@@ -189,6 +189,7 @@ class Resolver:
         parts = tuple(filters_first([part for on_node in on_nodes for part in on_node.contributions]))
         context = PathContext(
             refused={source: refusal for on_node in on_nodes for source, refusal in on_node.refused.items()},
+            undecided=frozenset().union(*(on_node.undecided for on_node in on_nodes)),
             listener=listener,
             choices=route_choices(self._topology, profile.route_choice, (part.source.target for part in parts)),
         )

@@ -50,12 +50,19 @@ _WITHIN: Final = {
 }
 
 
+def _rivals(profile: PolicyKindProfile) -> Iterator[Saying]:
+    """List the statements on further rivals of a policy on one target."""
+    overlap = "a policy on a route is refused if another route shares a Gateway, port, hostname and path with it"
+    yield "overlap", ("overlap",), overlap if profile.overlap == "refused" else ""
+    spelled = "two policies do not compete if they write the group of their target differently, empty and as core"
+    yield "spellings", ("spellings",), spelled if profile.spellings == "apart" else ""
+
+
 def combinations(profile: PolicyKindProfile) -> Iterator[Saying]:
     """List the statements on how two policies combine, field by field of the profile."""
     yield "on two levels", ("strategy",), ancestor_phrase(profile)
     yield "on one target", ("same_level", "strategy", "refusal"), one_target_phrase(profile)
-    overlap = "a policy on a route is refused if another route shares a Gateway, port, hostname and path with it"
-    yield "overlap", ("overlap",), overlap if profile.overlap == "refused" else ""
+    yield from _rivals(profile)
     chosen = [f"{value}: {_above(profile, meaning)}" for value, meaning in profile.strategy_values.items()]
     means = "; ".join(chosen) or "the name of a strategy, such as AtomicDefaults or PatchOverrides"
     field, from_above = profile.strategy_field, profile.strategy_from_above

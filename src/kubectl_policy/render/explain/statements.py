@@ -99,6 +99,8 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     part = f"; sectionName, if set, names one {nouns} of the object" if rows and references else ""
     named = kinds_phrase(kinds) if kinds else "an object of any kind" if references else ""
     yield "target kinds", ("declared_targets",), named + part
+    wrong = "a policy that also names a kind which it cannot target is invalid as a whole"
+    yield "wrong kinds", ("wrong_kinds",), wrong if profile.wrong_kinds == "policy" else ""
     virtual = kinds_phrase(profile.virtual_targets)
     yield "virtual kinds", ("virtual_targets",), virtual and f"{virtual}, which no API serves"
     group, unnamed = profile.target_group, profile.unnamed_rules

@@ -103,6 +103,7 @@ _DOUBTS: Final = {
     "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
     "combination unknown": "how policies of this kind combine is not known, and these set no field in common: all of"
     " them may hold, or only one policy",
+    "order undefined": "several of these policies set one field of their target, and which of them counts is undefined",
     "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
 }
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})

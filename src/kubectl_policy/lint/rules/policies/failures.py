@@ -109,12 +109,20 @@ def _by_concern(world: LintWorld) -> Mapping[Concern, Sequence[Failure]]:
     failures_of: dict[Concern, list[Failure]] = {}
     for policy, attachment in world.failed_attachments:
         # What a filter of a backend does is not computed, and nothing wrong.
-        if attachment.state != "not computed":
+        if attachment.state != "not computed" and not _follows_from_wrong_kind(world, attachment):
             concern = _concern(world, policy, attachment)
             is_known = attachment.state != "target unknown"
             certain = _is_group_known(world, attachment) if concern == "group wrong" else is_known
             failures_of.setdefault(concern, []).append(Failure(policy, attachment, certain))
     return failures_of
+
+
+def _follows_from_wrong_kind(world: LintWorld, attachment: Attachment) -> bool:
+    """Whether a policy is refused at a target because another one is of a kind that it cannot have."""
+    policy = attachment.policy
+    if attachment.state != "policy invalid" or world.registry.profile(policy.group_kind).wrong_kinds != "policy":
+        return False
+    return any(sibling.state == "kind unsupported" for sibling in world.analysis.attachments[policy])
 
 
 def _concern(world: LintWorld, policy: Resource, attachment: Attachment) -> Concern:

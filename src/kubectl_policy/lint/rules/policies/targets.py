@@ -141,10 +141,14 @@ def target_kind_unsupported(world: LintWorld) -> Iterator[Finding]:
         kinds = world.registry.profile(failure.policy.ref.group_kind).declared_targets
         # What is a kind is not misspelt.
         is_kind = failure.attachment.declared.group_kind in world.index.kinds
+        attachments = world.analysis.attachments[failure.policy.ref]
+        is_whole = any(sibling.state == "policy invalid" for sibling in attachments)
         yield Finding(
             subject=failure.policy.ref,
             field=f"{failure.field}.kind",
-            message=failure.message,
+            message=f"{failure.message}; the policy is invalid at its other targets, too"
+            if is_whole
+            else failure.message,
             reason="Invalid",
             fix=None if is_kind else did_you_mean(_other_kind(world, failure, kinds)),
         )
