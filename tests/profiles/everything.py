@@ -79,6 +79,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "ports": "whole",
     "defaultHostField": "spec.host",
     "gatewaySections": "all",
+    "namedSettings": [{"field": "spec.use", "names": "spec.parts.name", "harm": "nothing is used"}],
     "whenInvalid": "errors",
     "targetsExist": "whenReferred",
     "emptySelector": "nothing",

@@ -37,7 +37,7 @@ from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.protection import PermissiveSetting
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart
-from kubectl_policy.profiles.values import RequiredSetting, ValueRule
+from kubectl_policy.profiles.values import NamedSetting, RequiredSetting, ValueRule
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
@@ -155,6 +155,8 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """
     gateway_sections: Literal["own", "all"] = "own"
     """The listeners that a reference to a Gateway can name: its `own`, or `all`, also those of its ListenerSets."""
+    named_settings: tuple[NamedSetting, ...] = ()
+    """Settings of a policy that name an item of a list in the same policy."""
     when_invalid: Literal["ignored", "errors"] = "ignored"
     """`errors`: requests to the targets of an invalid policy get an error response. `ignored`: an invalid policy has no
     effect.

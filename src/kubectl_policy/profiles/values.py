@@ -72,3 +72,14 @@ class RequiredSetting(Struct, frozen=True, kw_only=True, rename="camel"):
     """The field that a policy of the other kind must set: below `spec`."""
     competes: bool = False
     """Whether a policy that is invalid for this reason still conflicts with other policies."""
+
+
+class NamedSetting(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A setting that names an item of a list in the same policy; after merging, in the settings in force."""
+
+    field: FieldPattern
+    """The field with the name; the path continues into each element of a list."""
+    names: FieldPattern
+    """The field with the names of the items."""
+    harm: Name
+    """The consequence if there is no such item."""

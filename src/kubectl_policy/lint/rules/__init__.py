@@ -21,6 +21,7 @@ from kubectl_policy.lint.rules import (
 from kubectl_policy.lint.rules.policies import (
     conflicts,
     merging,
+    named_settings,
     target_references,
     targets,
     unreached_targets,
@@ -38,6 +39,6 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 RULES: Final = rules_of(
     *(inputs, suppressions, definitions, status, conditions, requirements, changes),
     *(backends, references, listeners, gateways, certificates),
-    *(targets, target_references, unreached_targets, validity, conflicts, merging),
+    *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
     *(parents, hostnames, matching, shadowing, redirects, retries),
 )

@@ -14,7 +14,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import ancestor_phrase, combinations, one_target_phrase
-from kubectl_policy.render.explain.values import listener_rules, required_settings, value_rules
+from kubectl_policy.render.explain.values import listener_rules, named_settings, required_settings, value_rules
 from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
 from kubectl_policy.render.wording.names import at_origin, count, either, kinds_phrase, levels_phrase
@@ -116,6 +116,7 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "values", ("values",), value_rules(profile)
     yield "settings", ("required_settings",), required_settings(profile)
     yield "listeners", ("ports", "default_host_field", "gateway_sections"), listener_rules(profile)
+    yield "names", ("named_settings",), named_settings(profile)
     errors = "requests to the targets of an invalid policy get an error response"
     yield "if invalid", ("when_invalid",), errors if profile.when_invalid == "errors" else ""
     nothing = "a selector without requirements selects nothing"

@@ -40,6 +40,13 @@ def listener_rules(profile: PolicyKindProfile) -> str:
     return "; ".join(filter(None, phrases))
 
 
+def named_settings(profile: PolicyKindProfile) -> str:
+    """Describe the settings that name items of lists: `spec.rule must be one of spec.rules.name`."""
+    return "; ".join(
+        f"{named.field} must be one of {named.names}; otherwise {named.harm}" for named in profile.named_settings
+    )
+
+
 def _value_rule(rule: ValueRule) -> str:
     phrases = [f"must be {FORMS[rule.form]}"] if rule.form else []
     phrases += [f"must not be less than {rule.least}"] if rule.least is not None else []
