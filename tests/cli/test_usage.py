@@ -29,8 +29,8 @@ _GET_EXAMPLE: Final = "for example: get policies, get policykinds, get gateways,
 _GET: Final = ("get takes TYPE, TYPE NAME... or TYPE/NAME...", _GET_EXAMPLE)
 _STATUS_EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
 _WHY_NOT: Final = (
-    "why-not takes a policy and an object, each as TYPE/NAME",
-    "for example: why-not retrypolicy/own httproute/menu",
+    "why-not takes a policy and an object, each as TYPE/NAME or TYPE NAME",
+    "for example: why-not retrypolicy/own httproute/menu, or why-not retrypolicy own httproute menu",
 )
 _BLAST_RADIUS: Final = (
     "blast-radius takes one object, as TYPE/NAME or TYPE NAME",
@@ -98,8 +98,15 @@ _SHELLS: Final = "it is one of bash, fish, kubectl, zsh"
         ("status gateways,routes", "status takes one type at a time", _STATUS_EXAMPLE),
         ("status a/b/c/d", "status takes TYPE, TYPE NAME... or TYPE/NAME...", _STATUS_EXAMPLE),
         ("status gateway/g -A", *_ALL_NAMESPACES),
-        *((f"why-not {arguments}", *_WHY_NOT) for arguments in ("", "retrypolicy/own", "retrypolicy own", "a/b c/")),
-        *((f"why-not {arguments}", *_WHY_NOT) for arguments in ("a/b c/d e/f", "a/b/c/d e/f")),
+        *((f"why-not {arguments}", *_WHY_NOT) for arguments in ("", "retrypolicy", "a/b c/", "a/b c", "a b c")),
+        *(
+            (f"why-not {arguments}", *_WHY_NOT)
+            for arguments in ("a/b c/d e/f", "a/b c/d e", "a/b/c/d e/f", "a b c d e f")
+        ),
+        *(
+            (f"why-not {arguments}", f"{_WHY_NOT[0]}, and there is only retrypolicy/own", _WHY_NOT[1])
+            for arguments in ("retrypolicy/own", "retrypolicy own")
+        ),
         *((f"blast-radius {arguments}", *_BLAST_RADIUS) for arguments in ("", "a/b c/d")),
         ("completion", "the shell is missing", _SHELLS),
         ("completion csh", "there is no completion for csh", _SHELLS),

@@ -35,6 +35,19 @@ def test_what_is_not_there_has_no_answer(command: Command, arguments: list[str],
     assert result.err.startswith(f"error: {message}\nhint: ")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("retrypolicy", "own", "httproute", "menu"),
+        ("retrypolicy", "own", "httproute/menu"),
+        ("retrypolicy/own", "httproute", "menu"),
+        ("RetryPolicies", "baker/own", "httproutes", "baker/menu"),
+    ],
+)
+def test_types_can_stand_before_names(command: Command, arguments: tuple[str, ...]) -> None:
+    assert command("why-not", *arguments, "-n", "baker", "--offline", BAKERY) == command(*ASK)
+
+
 def test_the_line_is_that_of_the_field(command: Command) -> None:
     """Of the reference in the policy, where the reason is and where the edit goes."""
     lines = (BAKERY / "policies.yaml").read_text("utf-8").splitlines()

@@ -55,6 +55,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
 }
 
 
+PAIR_FORM: Final = "why-not takes a policy and an object, each as TYPE/NAME or TYPE NAME"
+PAIR_EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu, or why-not retrypolicy own httproute menu"
+
 # The options, each with the commands that take it. Importing Typer would take a third of the time for a TAB.
 OPTIONS_TABLE: Final = Path(__file__).parent / "completion" / "options.tsv"
 
@@ -163,6 +166,25 @@ def split_objects(command: str, arguments: Sequence[str], *, single: bool = Fals
         form = "one object, as TYPE/NAME or TYPE NAME" if single else "TYPE/NAME... or TYPE NAME..."
         raise UsageError(f"{command} takes {form}", f"for example: {command} httproute/NAME")
     return pairs
+
+
+def split_pair(arguments: Sequence[str]) -> tuple[list[tuple[str, str]], str]:
+    """Split two objects, each as `TYPE/NAME` or `TYPE NAME`, into types and names; also return a type without a name.
+
+    Of arguments that are still being typed, there are fewer than two objects. Raise `UsageError` for another form.
+    """
+    pairs: list[tuple[str, str]] = []
+    type_name = ""
+    for argument in arguments:
+        if not type_name and "/" not in argument:
+            type_name = argument
+            continue
+        pair = type_and_name(f"{type_name}/{argument}" if type_name else argument)
+        if not pair or len(pairs) > 1:
+            raise UsageError(PAIR_FORM, PAIR_EXAMPLE)
+        pairs.append(pair)
+        type_name = ""
+    return pairs, type_name
 
 
 def split_types(command: str, arguments: Sequence[str], example: str) -> list[tuple[str, tuple[str, ...]]]:

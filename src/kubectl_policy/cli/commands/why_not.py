@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import AllowIncomplete, SelectionOption, exit_code
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
-from kubectl_policy.cli.syntax import type_and_name
+from kubectl_policy.cli.syntax import PAIR_EXAMPLE, PAIR_FORM, split_pair
 from kubectl_policy.errors import UsageError
 from kubectl_policy.lazy import LazyFunctions
 from kubectl_policy.render.output.formats import Renderers
@@ -21,8 +21,6 @@ else:
     renderer = LazyFunctions("kubectl_policy.render.why_not")
     headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
 
-_EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
-
 WHY_NOT: Final["Renderers[WhyNot]"] = Renderers(
     kind="EffectExplanation", headline=headlines.why_not_headline, tree=renderer.why_not_text
 )
@@ -32,7 +30,8 @@ WHY_NOT: Final["Renderers[WhyNot]"] = Renderers(
 def why_not(
     call: CommandCall,
     objects: Annotated[
-        list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
+        list[str] | None,
+        typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME or TYPE NAME."),
     ] = None,
     *,
     target_namespace: Annotated[
@@ -53,11 +52,13 @@ def why_not(
     Examples:
       kubectl policy why-not retrypolicy/own httproute/menu -n baker --offline manifests/
       kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
+      kubectl policy why-not retrypolicy own httproute menu -n baker --offline manifests/
       kubectl policy why-not securitypolicy/infra/jwt httproute/baker/baker --offline manifests/
     """
-    pairs = [pair for argument in objects or () if (pair := type_and_name(argument))]
-    if len(pairs) != 2 or len(objects or ()) != 2:  # noqa: PLR2004 (two pairs)
-        raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
+    pairs, type_name = split_pair(objects or [])
+    if len(pairs) != 2 or type_name:  # noqa: PLR2004 (two pairs)
+        given = f", and there is only {'/'.join(pairs[0])}" if len(pairs) == 1 and not type_name else ""
+        raise UsageError(f"{PAIR_FORM}{given}", PAIR_EXAMPLE)
     (policy_type, policy_name), (target_type, target_name) = pairs
     analysis = call.read()
     from kubectl_policy.cli.config import owner_key

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from kubectl_policy.cli.completion import SCRIPTS
-from kubectl_policy.cli.syntax import COMMANDS, parse_line
+from kubectl_policy.cli.syntax import COMMANDS, parse_line, split_pair
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -241,11 +241,14 @@ def _compared_types(line: CommandLine, objects: ManifestObjects) -> Tiers:
 
 
 def _policy_and_target(line: CommandLine, objects: ManifestObjects) -> Tiers:
-    """Return `TYPE/NAME` of a policy, and then of an object."""
-    if len(line.arguments) > 1:
+    """Return `TYPE/NAME` of a policy, and then of an object; after a type alone its names."""
+    pairs, type_name = split_pair(line.arguments)
+    if len(pairs) > 1:
         return []
-    namespace = line.value("target_namespace") if line.arguments else ""
-    return qualified_names(objects, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
+    namespace = line.value("target_namespace") if pairs else ""
+    if type_name:
+        return [plain_tier(names) for names in objects.names(type_name, namespace or objects.namespace)]
+    return qualified_names(objects, line.prefix, ["targets"] if pairs else ["policies"], namespace=namespace)
 
 
 ARGUMENTS: Final[Mapping[str, Completer]] = {
