@@ -69,6 +69,35 @@ def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, ar
     assert out.startswith(HEADLINE)
 
 
+def test_manifests_can_name_the_objects(command: Command, manifests: Path, tmp_path: Path) -> None:
+    """As for kubectl, `-f` says which objects are meant, and what these are in the input counts."""
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\n"
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: app}\n",
+        "utf-8",
+    )
+    input_ = ("--default-namespace", "app", "--offline", manifests / "all.yaml")
+    assert command("describe", "-f", tmp_path / "named", *input_) == command(
+        "describe", "service/app/s", "httproute/app/r", *input_
+    )
+    listed = command("get", "-f", tmp_path / "named", *input_, "-o", "name")
+    assert listed == (0, "service/app/s\nhttproute.gateway.networking.k8s.io/app/r\n", "")
+    one = tmp_path / "one.yaml"
+    one.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: t}\n", "utf-8")
+    for arguments in (("describe",), ("get",)):
+        code, out, err = command(*arguments, "-f", one, *input_)
+        assert (code, out, err.splitlines()[0]) == (3, "", 'error: service "t" not found in namespace app')
+
+
+@pytest.mark.parametrize("arguments", [["describe", "a/b"], ["get", "policies"], ["get", "-A"], ["get", "-l", "a"]])
+def test_objects_are_named_in_one_way(command: Command, arguments: list[str]) -> None:
+    code, out, err = command(*arguments, "-f", "x.yaml")
+    assert (code, out) == (2, "")
+    assert "by --filename" in err.splitlines()[0]
+    assert "not both" in err.splitlines()[0]
+
+
 def test_a_policy_can_be_described(command: Command, manifests: Path) -> None:
     out = command("describe", "colorpolicy/red", "-n", "app", "--offline", manifests).out
     assert out.startswith("ColorPolicy app/red → HTTPRoute app/r is enforced on its only path; it affects 2 objects")

@@ -159,6 +159,12 @@ FieldSelector: TypeAlias = Annotated[
         "--field-selector", metavar="QUERY", help="List objects with these fields, as in kubectl: metadata.name=web."
     ),
 ]
+NamedFiles: TypeAlias = Annotated[
+    list[str] | None,
+    SelectionOption(
+        "--filename", "-f", metavar="PATH", help="Show the objects that these manifests contain. Repeatable."
+    ),
+]
 PolicyKinds: TypeAlias = Annotated[
     list[str] | None, SelectionOption(metavar="KIND", help="Show only policies of this kind. Repeatable.")
 ]

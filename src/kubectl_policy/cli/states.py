@@ -86,13 +86,9 @@ def compare_changes(
     """Compare the input before and after applying manifests, deleting objects and retargeting policies."""
     analysis = call.read(routes=True)
     from kubectl_policy.comparison import what_if
-    from kubectl_policy.sources import load_input
     from kubectl_policy.states import cascade, in_scope
 
-    # As for kubectl: manifests that set no namespace belong to the namespace of the call.
-    namespace = call.default_namespace if call.paths else call.in_namespace
-    options = replace(call.input_options(), complete=False, namespace=namespace)
-    manifests = load_input(filename, options=options, lines=call.lines) if filename else None
+    manifests = _read_filename(call, filename) if filename else None
     policies = retargetings(analysis, retarget or (), call.in_namespace)
     resources = manifests.resources if manifests else ()
     applied = [*(in_scope(resource, analysis.index) for resource in resources), *policies]
@@ -102,6 +98,34 @@ def compare_changes(
         hint = "give it one target, and leave it out of -f"
         raise UsageError(f"{twice} is to be changed in two ways at once", hint)
     return what_if(analysis, applied=applied, deleted=cascade(analysis.index, deleted), unread=manifests)
+
+
+def objects_in(call: "CommandCall", analysis: "Analysis", filename: "Sequence[str]") -> "tuple[ObjectRef, ...]":
+    """Find the objects that manifests contain, as kubectl does for `-f`, each once and in the order of the manifests.
+
+    Raise `NotFoundError` for one that the input does not have.
+    """
+    from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.states import in_scope
+
+    manifests = _read_filename(call, filename).resources
+    refs = dict.fromkeys(in_scope(resource, analysis.index).ref for resource in manifests)
+    for ref in refs:
+        # A cluster is asked for all of them at once.
+        analysis.index.get(ref)
+    return tuple(
+        find(analysis, str(ref.group_kind).lower(), ref.qualified_name, ref.namespace or call.in_namespace)
+        for ref in refs
+    )
+
+
+def _read_filename(call: "CommandCall", filename: "Sequence[str]") -> "Snapshot":
+    """Read the manifests of `-f`; those that set no namespace belong to the namespace of the call, as for kubectl."""
+    from kubectl_policy.sources import load_input
+
+    namespace = call.default_namespace if call.paths else call.in_namespace
+    options = replace(call.input_options(), complete=False, namespace=namespace)
+    return load_input(filename, options=options, lines=call.lines)
 
 
 def deletions(analysis: "Analysis", names: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":

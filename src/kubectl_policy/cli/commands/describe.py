@@ -10,6 +10,7 @@ from kubectl_policy.cli.call import CommandCall, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     Fields,
+    NamedFiles,
     OutputOption,
     PolicyKinds,
     SelectionOption,
@@ -103,6 +104,7 @@ def describe(
         list[str] | None, typer.Argument(metavar="TYPE/NAME... | TYPE NAME...", help="The objects to describe.")
     ] = None,
     *,
+    filename: NamedFiles = None,
     section: Annotated[str, SelectionOption(metavar="NAME", help="Describe one listener, rule or port.")] = "",
     kind: PolicyKinds = None,
     field: Fields = None,
@@ -124,16 +126,21 @@ def describe(
       kubectl policy describe httproute/baker -n baker --blame --offline manifests/
       kubectl policy describe gateway edge -n infra --section https --offline manifests/
       kubectl policy describe httproute/baker -n baker --kind timeoutpolicy --offline manifests/
+      kubectl policy describe -f route.yaml -n baker --offline manifests/
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
     """
-    pairs = split_objects("describe", objects or [])
+    if objects and filename:
+        raise UsageError("objects are named as arguments or by --filename, not both", "leave out one of the two")
+    pairs = [] if filename else split_objects("describe", objects or [])
     analysis = call.read()
+    from kubectl_policy.cli.states import objects_in
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.description import Descriptions, focus_on
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.history import Authors
 
-    subjects = list(dict.fromkeys(find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs))
+    named = (find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs)
+    subjects = objects_in(call, analysis, filename) if filename else tuple(dict.fromkeys(named))
     focus = focus_on(analysis, kind or (), field or ())
     authors = Authors() if blame else None
     author_of = partial(_author, analysis, authors) if authors else None

@@ -12,6 +12,7 @@ from kubectl_policy.cli.options import (
     ExitCodeOption,
     FieldSelector,
     MatrixOption,
+    NamedFiles,
     OutputOption,
     SelectionOption,
     Selector,
@@ -26,8 +27,9 @@ from kubectl_policy.render.output.formats import Renderers
 from kubectl_policy.render.output.text import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.lists import Lists
     from kubectl_policy.questions.matrix import Matrix
     from kubectl_policy.questions.shared.selection import Listing
@@ -65,6 +67,7 @@ def get(
         list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="The objects to list.")
     ] = None,
     *,
+    filename: NamedFiles = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
     field_selector: FieldSelector = "",
@@ -119,9 +122,12 @@ def get(
       kubectl policy get httproute/baker gateway/infra/edge -n baker --offline manifests/
       kubectl policy get policykinds --offline manifests/
     """
-    if not objects:
+    if filename and (objects or all_namespaces or selector or field_selector):
+        raise UsageError("objects are picked by --filename or in another way, not both", "leave out one of the two")
+    if not (objects or filename):
         raise UsageError("the type of objects to list is missing", _EXAMPLE)
-    types = split_types("get", objects, _EXAMPLE)
+    types = split_types("get", objects, _EXAMPLE) if objects else []
+    is_effective = bool(types) and types[0][0] == _EFFECTIVE
     _check(
         types,
         {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
@@ -138,12 +144,17 @@ def get(
     selection = partial(call.selection, selector=selector, fields=field_selector, everywhere=all_namespaces)
     selections = [(type_, selection(names)) for type_, names in types]
     analysis = call.read()
+    if filename:
+        from kubectl_policy.cli.states import objects_in
+
+        types = types_of(objects_in(call, analysis, filename))
+        selections = [(type_, selection(names)) for type_, names in types]
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     layout = View(
         headers=not no_headers, namespaces=namespaces, labels=show_labels, label_columns=_label_names(label_columns)
     )
     show = partial(call.show, layout=layout, everything=show_all)
-    if types[0][0] == _EFFECTIVE:
+    if is_effective:
         from kubectl_policy.questions.matrix import MatrixOptions, matrix, with_lines
 
         asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
@@ -172,16 +183,25 @@ def get(
     return ending(incomplete=listings.unknown and not allow_incomplete)
 
 
+def types_of(refs: "Iterable[ObjectRef]") -> list[tuple[str, tuple[str, ...]]]:
+    """Group objects by their types, as `split_types` returns these."""
+    names: dict[str, list[str]] = {}
+    for ref in refs:
+        names.setdefault(str(ref.group_kind).lower(), []).append(ref.qualified_name)
+    return [(type_, tuple(of_type)) for type_, of_type in names.items()]
+
+
 def _check(
     types: "Sequence[tuple[str, object]]", of_effective: "Mapping[str, object]", of_lists: "Mapping[str, object]"
 ) -> None:
     """Raise `UsageError` for an option that does not apply to the types."""
-    if types[0][0] == _EFFECTIVE:
+    is_effective = bool(types) and types[0][0] == _EFFECTIVE
+    if is_effective:
         if len(types) > 1:
             raise UsageError("effective cannot be listed with other types", "for example: get effective --of routes")
         for option in (name for name, value in of_lists.items() if value):
             raise UsageError(f"{option} is not for get effective", f"leave out {option}")
-    for option in (name for name, value in of_effective.items() if value and types[0][0] != _EFFECTIVE):
+    for option in (name for name, value in of_effective.items() if value and not is_effective):
         raise UsageError(f"{option} is for get effective", "for example: get effective --field jwt --missing")
 
 
