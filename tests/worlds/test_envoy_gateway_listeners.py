@@ -23,7 +23,7 @@ SHARED: Final = "listener {} of {} shares port 80 with listener web of Gateway d
 
 def client(name: str, target: str, section: str = "", kind: str = "Gateway", **spec: Json) -> Resource:
     settings = spec or {"connection": {"bufferLimit": "1Mi"}}
-    return build.policy(name, build.target(target, kind, section), kind=KIND, group=GROUP, **settings)
+    return build.resource(KIND, name, {"targetRefs": [build.target(target, kind, section)], **settings}, group=GROUP)
 
 
 @pytest.mark.parametrize(
