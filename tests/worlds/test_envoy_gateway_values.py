@@ -76,3 +76,24 @@ def test_a_filter_with_a_malformed_pattern(rewrite: Json, problem: str) -> None:
     route = build.route(rules=[build.rule(build.backend(), filters=[build.names("f", "HTTPRouteFilter", GROUP)])])
     (found,) = findings(world(build.gateway(), build.service(), route, written), "GWP1024")
     assert problem in found[3]
+
+
+def external(port: Json, *, fail_open: bool) -> Json:
+    reference: dict[str, Json] = {"name": "s", **({"port": port} if port else {})}
+    return [{"backendRefs": [reference], "failOpen": fail_open}]
+
+
+@pytest.mark.parametrize(("port", "fail_open", "reason"), [(8080, False, "Accepted"), (None, False, "Invalid")])
+def test_an_external_processor_needs_a_port(port: Json, *, fail_open: bool, reason: str) -> None:
+    processed = policy("EnvoyExtensionPolicy", "p", build.ON_GATEWAY, extProc=external(port, fail_open=fail_open))
+    analysis = world(*SERVED, processed)
+    assert accepted(analysis, processed.ref) == {"Gateway default/g": reason}
+    assert bool(findings(analysis, "GWP1024")) == (reason == "Invalid")
+
+
+def test_a_setting_that_is_ignored_is_reported_as_invalid() -> None:
+    """Although the rest of the policy holds, and no request fails."""
+    opened = policy("EnvoyExtensionPolicy", "p", build.ON_GATEWAY, extProc=external(9, fail_open=True), lua=[{}])
+    analysis = world(*SERVED, opened)
+    assert [attachment.state for attachment in analysis.attachments[opened.ref]] == ["attached"]
+    assert accepted(analysis, opened.ref) == {"Gateway default/g": "Invalid"}

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import IgnoredSetting, NotAttached
+from kubectl_policy.attachment.contents import content_failure
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import (
     WHOLE,
@@ -91,12 +92,19 @@ def _need_failure(index: Index, policy: Resource, named: NamedNeed) -> NotAttach
     return None
 
 
+def unusable_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
+    """Return the failure of a policy that needs more of an object than the object has; None if there is none."""
+    needs = (named for named in named_needs(index, policy, profile.every_need) if isinstance(named, NamedNeed))
+    failures = (content_failure(index, policy, named) for named in needs if not named.tolerated)
+    return next(filter(None, failures), None)
+
+
 def ignored_settings(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[IgnoredSetting]:
     """Yield the settings that controllers ignore, as an object that they name is missing or may not be named."""
     reasons: dict[FieldPath, str] = {}
     for named in named_needs(index, policy, profile.every_need) if profile.ignores_without_object else ():
         if isinstance(named, NamedNeed) and named.setting and named.setting not in reasons:
-            failure = _need_failure(index, policy, named)
+            failure = _need_failure(index, policy, named) or content_failure(index, policy, named)
             if failure:
                 reasons[named.setting] = failure.message
     yield from (IgnoredSetting(field, reason) for field, reason in reasons.items())
@@ -317,7 +325,9 @@ def policy_failure(
     failure = (
         NotAttached("policy invalid", wrong, competes)
         if wrong
-        else missing_need(index, policy, profile) or missing_setting(index, policy, profile)
+        else missing_need(index, policy, profile)
+        or unusable_need(index, policy, profile)
+        or missing_setting(index, policy, profile)
     )
     return NotAttached(failure.state, failure.message + errors, failure.competes, fails) if failure else None
 

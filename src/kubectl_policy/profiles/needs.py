@@ -73,6 +73,12 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
     """
     grant_values: frozenset[Name] = frozenset()
     """The values of the setting with which a ReferenceGrant is needed. Without it: none."""
+    port_kinds: frozenset[Name] = frozenset()
+    """The kinds of which a reference must name a `port` that the object has. Without it: none."""
+    keys: tuple[Name, ...] = ()
+    """The keys that the data of a ConfigMap or Secret must have. Without it: none."""
+    any_key: bool = False
+    """Whether the data of a ConfigMap or Secret must have a key, whatever its name."""
     through: Annotated[tuple[RequiredObject, ...], Meta(min_length=1)] = ()
     """The needs of the referenced object itself, in the same format. Without it: nothing."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.attachment import MEANINGS, Attachment
-from kubectl_policy.attachment.validity import gateways_of, why_not_enabled
+from kubectl_policy.attachment.validity import gateways_of, ignored_settings, why_not_enabled
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
@@ -157,7 +157,16 @@ class _Report:
             return None, ""
         if one_applies and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"
-        return "accepted", f"it is attached to {target}"
+        ignored = self._ignored_setting()
+        return ("setting ignored", ignored) if ignored else ("accepted", f"it is attached to {target}")
+
+    def _ignored_setting(self) -> str:
+        """Describe a setting that controllers ignore and report on, since its object is missing; else return ""."""
+        resource = self.analysis.index.get(self.policy)
+        if resource is None or "setting ignored" not in self.profile.status.conditions:
+            return ""
+        index = self.analysis.index
+        return next((part.reason for part in ignored_settings(index, index.with_defaults(resource), self.profile)), "")
 
     def _why_disabled(self, target: NodeRef) -> str:
         """Name the Gateways of a target that do not enable the kind; that is reported on the whole target."""
@@ -181,10 +190,11 @@ class _Report:
             self._put(ancestor, status, "target invalid" if invalid else event, invalid.message if invalid else message)
             if target and attachment.state == "attached":
                 self.targets_at.setdefault(ancestor, []).append(target)
-        if target is None or (event != "accepted" and not (event == "invalid" and attachment.competes)):
+        is_in_force = event in {"accepted", "setting ignored"}
+        if target is None or not (is_in_force or (event == "invalid" and attachment.competes)):
             return
         # What more specific policies below the target, and less specific ones above it, make of the policy.
-        for merge in self.order.merges_of(self.policy, target) if event == "accepted" else ():
+        for merge in self.order.merges_of(self.policy, target) if is_in_force else ():
             message, related = f"it is merged with {merge.parent}", (NodeRef(merge.parent),)
             if merge.failed:
                 message = f"{message}, which is not valid"
