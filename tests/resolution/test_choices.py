@@ -191,7 +191,7 @@ def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
     analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
     (found,) = analysis.effective(RULE)
     assert [at.object.name for at in found.path if at.object.group_kind == GATEWAY] == ["on", "on"]
-    assert analysis.enforcement(policy("p").ref).state == "Enforced"
+    assert analysis.enforcement(policy("p").ref).state == "PartiallyEnforced"
 
 
 CHOOSING: Final = PolicyKindProfile(

@@ -9,12 +9,13 @@ import pytest
 from kubectl_policy import NodeRef, Resource, analyze, plain
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules.policies.targets import target_kind_unsupported
-from kubectl_policy.lint.rules.policies.validity import policy_invalid
+from kubectl_policy.lint.rules.policies.validity import policy_invalid, target_not_enabled
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.render.wording.headlines import policy_headline
 from tests import build
 from tests.implementations import (
     Condition,
@@ -193,6 +194,14 @@ def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> Non
     assert found == {"press": waf("newsroom/forms", "forms")}
     expected = {"HTTPRoute newsroom/articles": bare("False", "NginxProxyConfigNotSet")}
     assert reported(analysis, "WAFPolicy newsroom/forms") == expected
+    assert states(analysis)["WAFPolicy newsroom/forms"] == ("PartiallyEnforced", [])
+    forms = policy_ref(analysis, "WAFPolicy newsroom/forms")
+    assert policy_headline(describe_policy(analysis, forms)).endswith(
+        ", but nothing below Gateway platform/desk, which does not enable it."
+    )
+    findings = list(target_not_enabled.check(LintWorld(analysis, LintSettings(), lambda one: one.ref == forms)))
+    message = "it has no effect there, and is not accepted on HTTPRoute newsroom/articles"
+    assert [(finding.severity, finding.message.rpartition(": ")[2]) for finding in findings] == [("warning", message)]
 
 
 def tracked(name: str, *targets: Json) -> Resource:

@@ -350,6 +350,16 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     return NotAttached("not enabled", why_not_enabled(topology, enabling, gateways), competes=True)
 
 
+def why_partly_disabled(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> str:
+    """Explain which Gateways of a target do not enable a kind; return "" if all of them do, or may."""
+    enabling = profile.enabled_by
+    if enabling is None:
+        return ""
+    gateways = set(gateways_of(target, profile, topology))
+    disabling = (gateway for gateway in gateways if is_enabled(topology, gateway, enabling) is False)
+    return why_not_enabled(topology, enabling, disabling)
+
+
 def why_not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
     """Explain why the parameters of some Gateways do not enable a kind."""
     return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.attachment import MEANINGS, Attachment
-from kubectl_policy.attachment.validity import gateways_of, ignored_settings, why_not_enabled
+from kubectl_policy.attachment.validity import ignored_settings, why_partly_disabled
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.resolution import ScopeOutcome, leaves, reached_part
-from kubectl_policy.topology.controllers import is_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -147,7 +146,8 @@ class _Report:
             # What a policy needs and may not refer to makes it invalid; so does no target that it may not name.
             event = "invalid" if attachment.fails_requests else MEANINGS[attachment.state].event
             return event, attachment.message
-        why_disabled = self._why_disabled(target)
+        # That is reported on the whole target.
+        why_disabled = why_partly_disabled(target.object, self.profile, self.analysis.topology)
         if why_disabled:
             return "not enabled", why_disabled
         first = resolver.policies_of_kind(target, self.policy.group_kind)[0].ref
@@ -167,16 +167,6 @@ class _Report:
             return ""
         index = self.analysis.index
         return next((part.reason for part in ignored_settings(index, index.with_defaults(resource), self.profile)), "")
-
-    def _why_disabled(self, target: NodeRef) -> str:
-        """Name the Gateways of a target that do not enable the kind; that is reported on the whole target."""
-        enabling, topology = self.profile.enabled_by, self.analysis.topology
-        if enabling is None:
-            return ""
-        gateways = set(gateways_of(target.object, self.profile, topology))
-        return why_not_enabled(
-            topology, enabling, [it for it in gateways if is_enabled(topology, it, enabling) is False]
-        )
 
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         target = attachment.target

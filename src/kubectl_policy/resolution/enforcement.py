@@ -73,7 +73,8 @@ ENFORCEMENT: Final[Mapping[EnforcementState, EnforcementMeaning]] = MappingProxy
 class Enforcement(Struct, frozen=True, dict=True):
     """The enforcement state of a policy, and the sources that supersede it.
 
-    `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
+    `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere, or some
+    Gateways do not enable the policy;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
     nothing below it to affect, or only to what another controller acts on; or that nothing names, of a kind that is
     named by filters of routes or as the parameters of Gateways; or the controllers ignore all that it says. Without any
@@ -99,6 +100,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     """Paths below its targets on which no traffic runs."""
     possible_routes: tuple[PossibleRoute, ...] = ()
     """The routes that may be attached below the targets of a policy that has no effect otherwise."""
+    disabled_paths: tuple[Path, ...] = ()
+    """Paths below Gateways whose parameters do not enable the policy."""
 
     @cached_property
     def resolutions(self) -> Collection[Resolution]:
@@ -171,6 +174,7 @@ def enforce(
         return Enforcement(policy, _unattached(attachments, profile), (), ())
     outcomes: list[EffectivePolicy] = []
     idle_paths: list[Path] = []
+    disabled_paths: list[Path] = []
     for path in paths_by_way_of(targets, profile, topology):
         if None not in rules and rules.isdisjoint(path):
             continue
@@ -178,9 +182,14 @@ def enforce(
             idle_paths.append(path)
         elif effective := resolver.effective_of(profile.group_kind, path):
             outcomes.append(effective)
+        elif resolver.is_disabled(path, profile):
+            disabled_paths.append(path)
     state, by = overall_state(policy, [outcome.resolution for outcome in outcomes])
+    if disabled_paths and state == "Enforced":
+        state = "PartiallyEnforced"
     possible = () if outcomes else tuple(_possible_routes(targets, profile, topology))
-    return Enforcement(policy, "Unknown" if possible else state, by, tuple(outcomes), tuple(idle_paths), possible)
+    state = "Unknown" if possible else state
+    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle_paths), possible, tuple(disabled_paths))
 
 
 def _possible_routes(

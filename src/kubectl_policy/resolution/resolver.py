@@ -173,13 +173,19 @@ class Resolver:
     def _attached_of_kind(self, kind: GroupKind) -> AttachedPolicies:
         return AttachedPolicies(self._topology.index, self._attachments, kind)
 
+    def is_disabled(self, path: Path, profile: PolicyKindProfile) -> bool:
+        """Whether the parameters of the Gateway on a path do not enable a kind."""
+        enabling = profile.enabled_by
+        if enabling is None:
+            return False
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        return gateway is not None and is_enabled(self._topology, gateway, enabling) is False
+
     def _is_heeded(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path, and on a kind's policies there."""
         if profile.hostnames == "inside" and why_too_wide(self._topology, path):
             return False
-        enabling = profile.enabled_by
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
-        if gateway and enabling and is_enabled(self._topology, gateway, enabling) is False:
+        if self.is_disabled(path, profile):
             return False
         return is_path_managed(self._topology, path, profile.controllers)
 

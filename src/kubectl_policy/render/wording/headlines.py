@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import unattached_phrase
+from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_phrase
 from kubectl_policy.questions.shared.uncertain_effects import is_idle, may_affect_more, unknown_phrase
@@ -108,7 +109,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
             patches = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
-            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{patches}{_idle(answer)}"
+            except_for = f"{_idle(answer)}{_disabled(answer)}"
+            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{patches}{except_for}"
         case "Unknown":
             is_combined = answer.enforcement.undecided_with
             asked = f"{subject} is enforced" if is_combined else f"{answer.policy} has an effect"
@@ -143,6 +145,14 @@ def _idle(answer: PolicyDescription) -> str:
     ]
     targets = sorted({str(ref) for diagnostic in lacking for ref in diagnostic.related})
     return f", but does nothing on {listed(targets)}, for lack of {lacking[0].field}" if lacking else ""
+
+
+def _disabled(answer: PolicyDescription) -> str:
+    """Name the Gateways below which a policy would have an effect if they enabled it."""
+    paths = answer.enforcement.disabled_paths
+    gateways = {str(node.object) for path in paths for node in path if node.object.group_kind == GATEWAY}
+    verb = "does not" if len(gateways) == 1 else "do not"
+    return f", but nothing below {listed(sorted(gateways))}, which {verb} enable it" if gateways else ""
 
 
 def list_headline(listing: Listing[object]) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.attachment.references import target_references
-from kubectl_policy.attachment.validity import FAILING_REQUESTS
+from kubectl_policy.attachment.validity import FAILING_REQUESTS, why_partly_disabled
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Concern, failures, finding_about
@@ -148,11 +148,20 @@ def target_not_enabled(world: LintWorld) -> Iterator[Finding]:
     """A policy is for a feature that the parameters of its Gateway do not enable.
 
     The controller refuses the policy. The profile of the kind names the field to set in the object that the Gateway or
-    its GatewayClass names as its parameters.
+    its GatewayClass names as its parameters. If some Gateways of a route enable the feature, the policy has an effect
+    there, and the finding is a warning.
 
     Source: nginx/nginx-gateway-fabric, where such policies have the reason NginxProxyConfigNotSet.
     """
     yield from _refused(world, "not enabled")
+    for policy, attachment in world.attachments:
+        profile, target = world.registry.profile(policy.ref.group_kind), attachment.target
+        if profile.enabled_by and target and attachment.state == "attached":
+            why = why_partly_disabled(target.object, profile, world.topology)
+            if why:
+                message = f"{why}: it has no effect there, and is not accepted on {node_phrase(target)}"
+                finding = finding_about(world, policy, attachment, message)
+                yield replace(finding, severity="warning")
 
 
 @lint_rule("GWP7012", "error", "profile")
