@@ -180,6 +180,14 @@ def field_group(field: Field, profile: PolicyKindProfile) -> Field:
     return field[:1]
 
 
+def protecting_fields(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
+    """Yield the security fields that protect requests, each by the name of its group."""
+    protection = Protection(resolution.spec, profile)
+    for field, leaf in leaves(resolution.spec):
+        if leaf.value and protection.protects(field):
+            yield field_name(field_group(field[1:] if profile.all_apply else field, profile))
+
+
 def by_winner(losses: Iterable[Loss]) -> Mapping[tuple[ObjectRef, NodeRef], Sequence[Loss]]:
     """Group losses by the policy that supersedes them and its target."""
     groups: dict[tuple[ObjectRef, NodeRef], list[Loss]] = {}

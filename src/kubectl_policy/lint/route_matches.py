@@ -18,7 +18,8 @@ EXACT: Final = "Exact"
 PREFIX: Final = "PathPrefix"
 REGULAR_EXPRESSION: Final = "RegularExpression"
 _PATHS: Final = (PREFIX, EXACT, REGULAR_EXPRESSION)
-_GRPC: Final = {EXACT: "gRPC method", REGULAR_EXPRESSION: "gRPC methods like"}
+GRPC_METHOD: Final = "gRPC method"
+_GRPC: Final = {EXACT: GRPC_METHOD, REGULAR_EXPRESSION: "gRPC methods like"}
 # Expressions that every path matches.
 _ANY: Final = frozenset({".*", "/.*", "^/.*", "^/.*$", "/.*$"})
 # Name, type and value of a header or a query parameter.

@@ -11,7 +11,7 @@ from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.changes.causes import Causes, FieldChange
 from kubectl_policy.lint.checking import in_order
 from kubectl_policy.lint.finding import SEVERITIES, Finding, Fix, Related
-from kubectl_policy.lint.rules.changes import breaks_other_objects, security_setting_lost
+from kubectl_policy.lint.rules.changes import breaks_other_objects, requests_taken_over, security_setting_lost
 from kubectl_policy.model.kinds import listed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import ObjectRef
 
-_GUARDING: Final = frozenset({security_setting_lost.id})
+_GUARDING: Final = frozenset({security_setting_lost.id, requests_taken_over.id})
 # The number of rules that a message names.
 _MAX_RULES: Final = 4
 # The changed object, and the worlds in which it has these consequences.

@@ -1,10 +1,11 @@
-"""Regressions that a change causes (GWP9101 to GWP9104)."""
+"""Regressions that a change causes (GWP9101 to GWP9105)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.changes.causes import Causes
+from kubectl_policy.lint.changes.takeovers import Takeover, takeovers
 from kubectl_policy.lint.finding import MAX_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import ObjectRef
@@ -13,7 +14,7 @@ from kubectl_policy.questions.shared.reasons import node_phrase
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import Json, Resource
@@ -156,6 +157,43 @@ def breaks_other_objects(_: LintWorld) -> Iterator[Finding]:
     """
     # Found from the findings of all other rules, in `lint/changes/consequences.py`.
     yield from ()
+
+
+@lint_rule("GWP9105", "warning", "base", guards=True)
+def requests_taken_over(world: LintWorld) -> Iterator[Finding]:
+    """After a change, a route gets requests that another route has served before.
+
+    A new route names the hostname of another one with a more specific path, hostname, method or header, or an object
+    that had precedence is deleted. If settings that protected the requests are not in force on the other route, the
+    finding is an error. Otherwise it is a warning if the routes are in different namespaces, and an info if they are
+    not; routes that give up their requests in the same change are not reported. The rule needs `--diff-base`.
+
+    Source: HTTPRouteSpec.Hostnames and HTTPRouteRule.Matches, on the precedence of routes (Gateway API,
+    apis/v1/httproute_types.go).
+    """
+    taken: dict[object, list[Takeover]] = {}
+    for takeover in takeovers(world.comparison, world.competition) if world.comparison else ():
+        former, route = takeover.former, takeover.match.route
+        if takeover.lost or not takeover.is_given_up:
+            taken.setdefault((route.ref, former.route.ref, former.rule, takeover.lost), []).append(takeover)
+    for several in taken.values():
+        yield _taken_over(world, several)
+
+
+def _taken_over(world: LintWorld, several: Sequence[Takeover]) -> Finding:
+    first = several[0]
+    former, match, lost = first.former, first.match, first.lost
+    what = some(dict.fromkeys(takeover.conditions for takeover in several))
+    hostnames = some(sorted({takeover.intake.hostname or "every host" for takeover in several}))
+    message = f"gets requests of {former.route.ref}: {what} for {hostnames}"
+    is_foreign = former.route.ref.namespace != match.route.ref.namespace
+    return Finding(
+        subject=match.route.ref,
+        field=match.field,
+        message=f"{message}, without {some(lost)}" if lost else message,
+        severity="error" if lost else "warning" if is_foreign else "info",
+        related=(_as_before(world, former.route.ref, "served them before"),),
+    )
 
 
 def _concerns(world: LintWorld, obj: ObjectRef) -> bool:

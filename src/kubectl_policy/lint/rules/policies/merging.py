@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.losses import effective_at, field_group
+from kubectl_policy.lint.losses import effective_at, protecting_fields
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
@@ -13,12 +13,11 @@ from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.questions.status_ancestors import TargetOrder
-from kubectl_policy.resolution import Contribution, Leaf, Resolution, field_name, leaves, plain
+from kubectl_policy.resolution import Contribution, Leaf, Resolution, leaves, plain
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.enforcement import ENFORCEMENT, Enforcement
 from kubectl_policy.resolution.merging import PathContext
-from kubectl_policy.resolution.protection import Protection
 from kubectl_policy.topology.paths import first_route
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def _protected_routes(world: LintWorld) -> Mapping[GroupKind, Mapping[ObjectRef,
         if profile.security_fields and ENFORCEMENT[enforcement.state].in_force:
             for resolution in enforcement.resolutions:
                 if resolution not in known:
-                    known[resolution] = frozenset(_parts(resolution, profile))
+                    known[resolution] = frozenset(protecting_fields(resolution, profile))
             # Where none of the policy's paths has anything that protects, others may have.
             protects = any(known[resolution] for resolution in enforcement.resolutions)
             for effective in enforcement.outcomes if protects else ():
@@ -188,15 +187,8 @@ def _protection(world: LintWorld, backend: ObjectRef, kind: GroupKind) -> Mappin
     routes = [first_route(path) for path in paths]
     parts_of: dict[ObjectRef | None, set[str]] = {route: set() for route in routes}
     for entry in effective_entries(world.analysis, node, paths, kind):
-        parts_of[routes[entry.path]].update(_parts(entry.effective.resolution, profile))
+        parts_of[routes[entry.path]].update(protecting_fields(entry.effective.resolution, profile))
     return {route: parts for route, parts in parts_of.items() if route}
-
-
-def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
-    protection = Protection(resolution.spec, profile)
-    for field, leaf in leaves(resolution.spec):
-        if leaf.value and protection.protects(field):
-            yield field_name(field_group(field[1:] if profile.all_apply else field, profile))
 
 
 @lint_rule("GWP2014", "info")
