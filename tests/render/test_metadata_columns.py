@@ -86,6 +86,16 @@ def test_objects_of_a_server_have_an_age() -> None:
     assert column("AGE", "policies", policy) == ["120m"]
 
 
+def test_an_age_makes_room_for_all_else() -> None:
+    gateway = of_server(build.resource("Gateway", "a", {"gatewayClassName": "public"}, age=0))
+    header, line = ("   ".join(cells).rstrip() for cells in rows("gateways", gateway))
+    for width, title, age_ in ((len(header), "AGE", "120m"), (len(header) - 1, "POLICIES", "0")):
+        view = View(width=max(width, len(line)) - (title != "AGE"), terminal=True, namespaces=True)
+        shown = rows("gateways", gateway, view=view)
+        assert (shown[0][-1].strip(), shown[1][-1].strip()) == (title, age_)
+    assert "   ".join(shown[2]) == "(no room for AGE: --show-all shows everything)"
+
+
 def test_what_controllers_accept_is_shown_if_any_says_so() -> None:
     yes, no, old = accepted("True"), accepted("False"), accepted("False", seen=0)
     routes = [route("a", yes), route("b", yes, no), route("c", no), route("d", old), route("e")]

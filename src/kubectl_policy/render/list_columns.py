@@ -92,7 +92,7 @@ def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
         Column("AFFECTS", _affects, rank=3),
         Column("REASON", lambda row: Sentence(f"{row.reason}{_code(row)}", _brief(row)), narrow=idle, rank=1),
         Column("TARGETS", lambda row: _distinct(map(_target, row.targets)), rank=2),
-        age_column(lambda row: row.resource, rank=5),
+        age_column(lambda row: row.resource),
         *_MORE,
     )
 
@@ -307,7 +307,7 @@ def _object(*special: Column[_Object]) -> tuple[Column[_Object], ...]:
         Column("NAME", lambda row: row.listener.name if isinstance(row, ListenerRow) else row.ref.name),
         *special,
         Column("POLICIES", _policies),
-        age_column(lambda row: row.listed.resource, rank=6),
+        age_column(lambda row: row.listed.resource),
         Column("TARGETED BY", _targeted_by, narrow=False),
         Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kubectl_policy.model.fields import labels_of, text_at
-from kubectl_policy.render.output.columns import Column, Number
+from kubectl_policy.render.output.columns import SPARE, Column, Number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,14 +59,14 @@ def age(created: datetime | None) -> Number:
     return Number(seconds, f"{text}{remaining}{rest[1]}" if rest and remaining else text)
 
 
-def age_column(resource: Callable[[Any], Resource], rank: int) -> Column[Any]:
+def age_column(resource: Callable[[Any], Resource]) -> Column[Any]:
     """Return the column AGE of objects that an API server gave out; a time in a manifest of a person's is no age."""
 
     def cell(row: object) -> Number:
         obj = resource(row)
         return age(obj.created if text_at(obj.raw, "metadata.uid") else None)
 
-    return Column("AGE", cell, rank=rank)
+    return Column("AGE", cell, rank=SPARE)
 
 
 def accepted_column(reported: Callable[[Any], Iterable[ReportedCondition]], rank: int) -> Column[Any]:

@@ -27,6 +27,7 @@ _FEWER: Final = (2, 1)
 _WIDEST: Final = 200
 _GAP: Final = "   "
 _ANY_ROOM: Final[Mapping[str, int]] = MappingProxyType({})
+SPARE: Final = 9
 # What stands in an empty cell, as kubectl writes it.
 NONE: Final = "<none>"
 # What stands in a cell where there might be a value and is none; nothing, in values with commas.
@@ -63,7 +64,9 @@ class Column(Struct, Generic[_Row], frozen=True):
     narrow: bool = True
     """Whether `-o table` has it, and not only `-o wide`."""
     rank: int = 0
-    """At a terminal without room for all columns, those of the highest rank are left out; one of rank 0 never is."""
+    """At a terminal without room for all columns, those of the highest rank are left out; one of rank 0 never is, and
+    one of rank `SPARE` is shown only where all others are whole.
+    """
     tight: Callable[[_Row], str] | None = None
     """Shorter words for its cells, where these make room for more columns."""
     least: int = 14
@@ -148,6 +151,10 @@ class Table(Struct, Generic[_Row], frozen=True):
         usual = texts(values, most)
         if wide or not view.cuts or _width(usual) <= view.width:
             return usual, ()
+        columns = [column for column in columns if column.rank != SPARE]
+        plainer = {column.title: usual[column.title] for column in columns}
+        if _width(plainer) <= view.width:
+            return plainer, (_remark([title for title in values if title not in plainer], []),)
         rooms = {column.title: column.least for column in columns}
         least, kept = texts(values, _FEWER[-1], rooms, scarce=True), dict[str, list[str]]()
         for column in sorted(columns, key=lambda column: column.rank):
