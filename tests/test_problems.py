@@ -148,23 +148,26 @@ class TestAttachmentsThatFail:
 
     def test_a_gateway_that_is_not_valid(self) -> None:
         message = (
-            "KeyPolicy default/p: Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings "
-            "default/s does not exist"
+            "KeyPolicy default/p: spec.targetRefs[0]: Gateway default/g is not valid: "
+            "spec.infrastructure.parametersRef: Settings default/s does not exist"
         )
         broken = build.gateway("g", infrastructure=PARAMETERS)
         assert outcomes(broken, ON_GATEWAY) == [("target-invalid", "error", self.field, message)]
         assert outcomes(broken, ON_GATEWAY, complete=False) == []
 
     def test_a_kind_that_is_not_enabled(self) -> None:
-        message = "KeyPolicy default/p: spec.keys.enable is false in Settings default/s of Gateway default/g"
+        message = (
+            "KeyPolicy default/p: spec.targetRefs[0]: spec.keys.enable is false in Settings default/s of Gateway "
+            "default/g"
+        )
         off = build.gateway("g", infrastructure=PARAMETERS)
         assert outcomes(off, OFF, ON_GATEWAY) == [("target-not-enabled", "error", self.field, message)]
         assert outcomes(off, OFF, ON_ROUTE) == [("target-not-enabled", "error", self.field, message)]
 
     def test_a_route_that_shares_its_requests(self) -> None:
         message = (
-            "KeyPolicy default/p: HTTPRoute default/a and HTTPRoute default/b, which the policy does not target, "
-            "both take requests for / on port 80 of Gateway default/g"
+            "KeyPolicy default/p: spec.targetRefs[0]: HTTPRoute default/a and HTTPRoute default/b, which the policy "
+            "does not target, both take requests for / on port 80 of Gateway default/g"
         )
         other = build.route("b")
         assert outcomes(build.gateway("g"), other, ON_ROUTE) == [("target-overlaps", "error", self.field, message)]

@@ -133,7 +133,8 @@ class Problems:
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
         """Report a failed or uncertain attachment at its reference."""
         declared, meaning = attachment.declared, MEANINGS[attachment.state]
-        location = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
+        holder_phrase = f" of {declared.named_by}" if declared.named_by else ""
+        location = f"{declared.field}{holder_phrase}: " if declared.field else ""
         holder = self._topology.index.get(declared.named_by) if declared.named_by else policy
         return Diagnostic(
             rule=meaning.rule,

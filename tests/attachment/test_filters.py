@@ -187,7 +187,10 @@ class TestFailing:
         )
         assert (found.state, found.message) == (
             "not managed",
-            "ColorPolicy applies only to what example.com/ours manages, and no parent of HTTPRoute default/r is",
+            (
+                "ColorPolicy applies only to what example.com/ours manages, which includes no parent of "
+                "HTTPRoute default/r"
+            ),
         )
 
     def test_a_policy_without_what_it_needs(self) -> None:

@@ -301,19 +301,19 @@ def managed_outcome(*objects: Resource, to: Mapping[str, Json], complete: bool =
 @pytest.mark.parametrize(
     ("to", "what"),
     [
-        (target("public", "GatewayClass"), "GatewayClass public is managed by example.org/c"),
-        (target("g", section="ghost"), "Gateway default/g is managed by example.org/c"),
-        (target("r", "HTTPRoute"), "no parent of HTTPRoute default/r is"),
+        (target("public", "GatewayClass"), "and GatewayClass public is managed by example.org/c"),
+        (target("g", section="ghost"), "and Gateway default/g is managed by example.org/c"),
+        (target("r", "HTTPRoute"), "which includes no parent of HTTPRoute default/r"),
     ],
     ids=str,
 )
 def test_not_managed(to: Mapping[str, Json], what: str) -> None:
-    message = f"ColorPolicy applies only to what a.com/c or b.com/c manages, and {what}"
+    message = f"ColorPolicy applies only to what a.com/c or b.com/c manages, {what}"
     assert managed_outcome(FOREIGN, gateway("g"), route("r"), to=to) == ("not managed", message)
 
 
 def test_managed_by_nobody() -> None:
-    message = "ColorPolicy applies only to what a.com/c or b.com/c manages, and Gateway default/g is not"
+    message = "ColorPolicy applies only to what a.com/c or b.com/c manages, which does not include Gateway default/g"
     assert managed_outcome(gateway("g"), to=target("g")) == ("not managed", message)
 
 

@@ -183,6 +183,7 @@ FIELDS: Final[Mapping[str, Any]] = {
         },
     },
     "statusBy": {"example.com/other": {"placement": "parents"}},
+    "notesOn": {"retry.limit": "It is not read."},
     "approximate": True,
     "notes": "Retries are counted for each attempt.",
     "evidence": ["https://example.com/docs"],

@@ -311,11 +311,11 @@ def test_patches_reach_all_that_a_gateway_serves() -> None:
         (GroupKind(ENVOY, "EnvoyPatchPolicy"), True)
     ]
     assert described.not_applying == ()
-    assert "may change anything here; its patches are not read" in " ".join(shown(described, "tree").split())
+    assert "may change anything here; its proxy configuration is not read" in " ".join(shown(described, "tree").split())
     empty = resource("EnvoyPatchPolicy", "p", {**spec, "jsonPatches": []}, group=ENVOY)
     assert "0 JSON patches" not in shown(describe(asked(empty, route()), ROUTE), "tree")
     of_policy = " ".join(shown(describe_policy(analysis, patch.ref), "tree").split())
-    assert "it affects 1 HTTPRoute, and may change anything there: its patches are not read." in of_policy
+    assert "it affects 1 HTTPRoute, and may change anything there: its proxy configuration is not read." in of_policy
 
 
 class TestTraffic:

@@ -382,10 +382,11 @@ def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: 
     ours = " or ".join(sorted(controllers))
     if ref.group_kind in ROUTES:
         invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
-        counts = f"counts: {invalid}" if invalid else "is"
-        return f"{kind} applies only to what {ours} manages, and no parent of {ref} {counts}"
+        includes = f"and no parent of {ref} counts: {invalid}" if invalid else f"which includes no parent of {ref}"
+        return f"{kind} applies only to what {ours} manages, {includes}"
     theirs = topology.gateways.controller_of(ref)
-    return f"{kind} applies only to what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
+    includes = f"and {ref} is managed by {theirs}" if theirs else f"which does not include {ref}"
+    return f"{kind} applies only to what {ours} manages, {includes}"
 
 
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:

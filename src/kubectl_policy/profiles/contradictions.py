@@ -102,7 +102,11 @@ def _without(attachment: str) -> Callable[[Fields], bool]:
 
 # A field, a condition on all fields that must hold if it is there, and the message if the condition does not hold.
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
-    ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "has no effect without notes"),
+    (
+        "approximate",
+        lambda fields: not {"notes", "notesOn"}.isdisjoint(fields) or not fields["approximate"],
+        "has no effect without notes",
+    ),
     ("strategyValues", lambda fields: "strategyField" in fields, "has no effect without strategyField"),
     (
         "strategyValues",

@@ -325,8 +325,12 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """
     notes: Name = ""
     """Properties of the kind that no other field expresses, as text; `explain` shows it. Without it: nothing."""
+    notes_on: Mapping[FieldName, Name] = NOTHING
+    """A map from settings (paths below `spec`) to notes that matter only where a policy sets them. Without it: nothing.
+    """
     approximate: bool = False
-    """Whether answers may be wrong because of behavior that is described only in `notes`; answers then show the notes.
+    """Whether answers may be wrong because of behavior that is described only in `notes` and `notesOn`; answers then
+    show the notes.
     """
     attachment: Annotated[Ways, Meta(extra={"topic": TARGETS})] = "references"
     """The way in which policies attach. `references`: by target references. `partly`: by target references or, without

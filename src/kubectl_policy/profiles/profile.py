@@ -18,7 +18,7 @@ from kubectl_policy.profiles.needs import RequiredObject, with_those_through
 from kubectl_policy.profiles.summary import summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Json
 
@@ -61,6 +61,17 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         if self.strategy:
             return self.strategy
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
+
+    def notes_about(self, fields: Iterable[str] | None = None) -> str:
+        """Return the notes that matter for some settings, or for all of them; empty if there are none."""
+        named = None if fields is None else [f"{field}." for field in fields]
+        notes = (
+            f"{field}: {note}"
+            for field, note in self.notes_on.items()
+            # The name of a setting may have the name of its policy behind it, in brackets.
+            if named is None or any(name.startswith((f"{field}.", f"{field}[")) for name in named)
+        )
+        return " ".join(filter(None, (self.notes, *notes)))
 
     @property
     def class_phrase(self) -> str:

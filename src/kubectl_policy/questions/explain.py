@@ -73,7 +73,7 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
     @property
     def notes(self) -> Annotated[str, Meta()]:
         """Notes that no other field expresses; empty if there are none."""
-        return self.profile.notes
+        return self.profile.notes_about()
 
     def basis(self, *fields: str) -> Basis:
         """Return the source of a choice that some fields of the profile make together."""

@@ -102,7 +102,17 @@ def test_every_field_of_a_profile_is_said(field: str) -> None:
 
 def test_every_field_about_the_kind_is_in_the_table() -> None:
     """But for what the headings and the last parts of the answer say."""
-    elsewhere = {"group_kind", "known_by", "short_names", "evidence", "notes", "approximate", "origin", "assumed"}
+    elsewhere = {
+        "group_kind",
+        "known_by",
+        "short_names",
+        "evidence",
+        "notes",
+        "notes_on",
+        "approximate",
+        "origin",
+        "assumed",
+    }
     rows = {field for _, (_, fields_of_row, _) in sayings(FULL) for field in fields_of_row}
     assert rows == {*PolicyKindProfile.__struct_fields__} - elsewhere - OF_THE_FILE
 

@@ -451,10 +451,19 @@ def test_the_key_of_an_element_is_no_setting_that_somebody_loses() -> None:
 
 
 def test_a_note_on_a_kind_stands_once_in_an_answer() -> None:
-    """However many rules have an outcome of their own."""
-    text = about(analyze(manifests("kgateway")), route("tickets", "sailings"))
+    """However many rules have an outcome of their own, and only where a policy sets the field that it is about."""
+    world = manifests("kgateway")
+    text = about(analyze(world), route("tickets", "sailings"))
     assert text.count("  TrafficPolicy  ") == 3
-    assert text.count("not everything about TrafficPolicy is computed") == 1
+    assert "about TrafficPolicy is computed" not in text
+    profile = analyze(world).registry.profile(GroupKind("gateway.kgateway.dev", "TrafficPolicy"))
+    noted = replace(
+        profile, notes_on={"buffer": "It is not read.", "headerModifiers": "So they are.", "cors": "Nor these."}
+    )
+    text = about(analyze(world, profiles=[noted]), route("tickets", "sailings"))
+    assert text.count("not everything about TrafficPolicy is computed: buffer: It is not read.") == 1
+    assert text.count("headerModifiers: So they are.") == 1
+    assert "cors" not in text
 
 
 def test_nothing_is_missing_where_everything_is_passed_over() -> None:

@@ -251,7 +251,12 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
             certain=named.leaf.source not in resolution.undecided,
-            instead_of=tuple(superseded.pop(named.field, ())),
+            instead_of=tuple(
+                fate
+                for fate in superseded.pop(named.field, ())
+                # By another of its targets, a policy may lose against itself.
+                if (fate.source.object, fate.value) != (named.leaf.source.object, named.leaf.value)
+            ),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=locations.field(named.field, named.leaf),
             security=protection.protects(named.field),

@@ -223,7 +223,7 @@ def not_counted_reason(analysis: Analysis, policy: ObjectRef, path: Path, node: 
         return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
     if not is_path_managed(topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
-        message = f"{policy.kind} applies only to what {ours} manages, and {gateway or 'this path'} is not"
+        message = f"{policy.kind} applies only to what {ours} manages, which does not include {gateway or 'this path'}"
         field = "spec.gatewayClassName" if gateway else ""
         return Reason("other-controller", message, gateway or policy, field=field)
     wide = why_too_wide(topology, path) if profile.hostnames == "inside" else ""

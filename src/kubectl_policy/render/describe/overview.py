@@ -30,6 +30,8 @@ _INDENT: Final = 2
 # At a terminal so many scopes are shown, and so many others are named on a line.
 _MOST_PLACES: Final = 12
 _MOST_OTHERS: Final = 2
+# The heading of what holds on all paths, if other headings are there.
+_EVERYWHERE: Final = "all paths"
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
 _LIMITS: Final = ("timeout", "retr", "limit", "fault", "circuit", "maxconn", "idle", "deadline")
 # What is said of policies of which nothing is in force, by what became of them.
@@ -71,7 +73,7 @@ def overview(answer: ObjectDescription, scopes: PathScopes, names: Names, view: 
     is_route = answer.subject.object.group_kind in ROUTES
     shown, rest = view.first(ordered, _MOST_PLACES)
     for behind, everywhere, positions in shown:
-        heading = scopes.scope(positions, behind=behind)
+        heading = scopes.scope(positions, behind=behind) or (_EVERYWHERE if len(by_place) > 1 else "")
         is_only = everywhere and not behind and len(by_place) == 1
         tail = _backends(scopes, positions) if is_only or scopes.is_one_section(positions) else ""
         tail += "" if answer.requests.carries_traffic else ", if it were attached" if is_route else ", if requests came"
@@ -134,12 +136,12 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
 
 
 def _summary(group: InForce) -> Iterator[str]:
-    """Summarize the settings in force; patches of the proxy's own configuration may be anything."""
+    """Summarize the settings in force; patches and snippets of the proxy's configuration may be anything."""
     patches = group.profile.patches
     if not patches or (group.profile.summary and group.summary):
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
     if group.profile.patches:
-        yield "may change anything here; its patches are not read"
+        yield "may change anything here; its proxy configuration is not read"
 
 
 def _rank(group: InForce) -> tuple[int, str]:
@@ -171,11 +173,14 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     shown += [("and " if shown else "") + listed(list(itself), _MOST_OTHERS)] if itself else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
-    outranked = [source for source in nearest_first if source_key(source) not in phrases_ and source in states]
-    losers = {
-        state: list(dict.fromkeys(names.policy(source, kind) for source in outranked if states[source] == state))
-        for state in ("superseded", *_FATES)
-    }
+    # Each policy is named once, although it may lose in several ways by several targets, or win by another one.
+    named = {source.object for source in nearest_first if source_key(source) in phrases_}
+    losers: dict[str, list[str]] = {}
+    for state in ("superseded", *_FATES):
+        outranked = dict.fromkeys(source.object for source in nearest_first if states.get(source) == state)
+        sources = {source.object: source for source in nearest_first}
+        losers[state] = [names.policy(sources[policy], kind) for policy in outranked if policy not in named]
+        named.update(outranked)
     if losers["superseded"]:
         # What supersedes others may say nothing itself that is asked about.
         superseded = (fate for fate in group.without_effect if fate.state == "superseded")

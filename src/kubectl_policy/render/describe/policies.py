@@ -199,7 +199,7 @@ class _Fields:
             yield prose_line(phrase, "superseded", INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
-        yield from note_lines(self.answer.profile)
+        yield from note_lines(self.answer.profile, (outcome.field for outcome in self.answer.fields))
 
     def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
         """Return a field with its value, its line in the file, and its author if that was asked for."""

@@ -179,7 +179,7 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
         ("answers",),
         status and f"a policy that sets {status} answers requests itself; backends receive none",
     )
-    anything = "any setting: a policy patches the configuration of the proxy, and the patches are not read"
+    anything = "any setting: a policy changes the configuration of the proxy itself, and these changes are not read"
     yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
     yield "security", ("security_fields",), fields and f"removing {fields} removes a protection"
@@ -327,7 +327,7 @@ def explanation_text(answer: Explanation, view: View) -> Document:
     profile, all_statements = answer.profile, list(statements(answer))
     nearer = " (the nearer policy is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
     remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
-    notes = [prose_line(profile.notes, indent=2, hang=2)] if profile.notes else []
+    notes = [prose_line(answer.notes, indent=2, hang=2)] if answer.notes else []
     return (
         headline_line(explanation_headline(answer)),
         *(

@@ -108,7 +108,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             kinds = {ref.group_kind for ref in objects}
             spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
-            patches = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
+            unread = ", and may change anything there: its proxy configuration is not read"
+            patches = unread if answer.profile.patches else ""
             except_for = f"{_idle(answer)}{_disabled(answer)}"
             return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{patches}{except_for}"
         case "Unknown":

@@ -273,7 +273,8 @@ def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
     )
     yield from assumption_lines(profile, assumed)
     yield from doubt_lines(common)
-    yield from note_lines(profile, in_full=bool(assumed))
+    shown = [setting.field for group in groups for setting in (*group.settings, *group.without_effect)]
+    yield from note_lines(profile, shown, in_full=bool(assumed))
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
@@ -292,12 +293,13 @@ def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
         yield _aside(f"in doubt: {_DOUBTS.get(doubt, doubt)}")
 
 
-def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[Line]:
-    """Return the notes of a profile: where answers may be wrong and, `in_full`, all others."""
-    if profile.approximate:
-        yield _aside(f"not everything about {profile.group_kind.kind} is computed: {profile.notes}")
-    elif profile.notes and in_full:
-        yield _aside(f"note: {profile.notes}")
+def note_lines(profile: PolicyKindProfile, fields: Iterable[str], *, in_full: bool = True) -> Iterator[Line]:
+    """Return the notes of a profile on some fields: where answers may be wrong and, `in_full`, all others."""
+    notes = profile.notes_about(fields)
+    if notes and profile.approximate:
+        yield _aside(f"not everything about {profile.group_kind.kind} is computed: {notes}")
+    elif notes and in_full:
+        yield _aside(f"note: {notes}")
 
 
 def _aside(text: str) -> Line:
