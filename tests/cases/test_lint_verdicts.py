@@ -180,7 +180,7 @@ FLOORS: Final = {
     "conformance": (41, 38),
     "envoy-gateway": (84, 198),
     "envoy-gateway-random": (357, 3),
-    "kgateway": (31, 128),
+    "kgateway": (39, 128),
     "kuadrant": (41, 65),
     "nginx-gateway-fabric": (210, 18),
 }

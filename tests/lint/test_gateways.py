@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -11,6 +11,7 @@ from kubectl_policy.lint.finding import Fix
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.rules.gateways import address_unsupported, listener_invalid, no_listener_in_service
 from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.topology import listener_conditions
 from tests import build
 from tests.lint.rule_worlds import checked, said
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
 ENVOY: Final = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
 NGINX: Final = build.gateway_class("public", "gateway.nginx.org/nginx-gateway-controller")
+KGATEWAY: Final = build.gateway_class("public", "kgateway.dev/kgateway")
 AWS: Final = build.gateway_class("public", "gateway.k8s.aws/alb")
 REFS: Final = [{"name": "cert"}]
 PLAIN: Final = build.listener("http")
 NO_TLS: Final = build.listener("x", "HTTPS", 443)
 PASSING: Final = build.listener("x", "TLS", 443, tls={"mode": "Passthrough", "certificateRefs": REFS})
 WITH_TLS: Final = build.listener("x", tls={"certificateRefs": REFS})
+PARAMETERS: Final = {"parametersRef": {"group": "gateway.kgateway.dev", "kind": "GatewayParameters", "name": "p"}}
 UNKNOWN: Final = (
     "listener x: protocol HBONE is none of Gateway API, which has HTTP, HTTPS, TLS, TCP, UDP; "
     "whether its implementation supports it is unknown"
@@ -71,6 +74,42 @@ class TestListeners:
     def test_a_protocol_that_is_misspelt(self) -> None:
         (finding,) = checked(listener_invalid, build.gateway("g", build.listener("x", "HTPS")))
         assert (finding.certain, finding.fix) == (True, Fix(words="did you mean HTTPS?", value="HTTPS"))
+
+    @pytest.mark.parametrize(
+        ("owner", "port", "infrastructure", "refused"),
+        [
+            (KGATEWAY, 8082, None, True),
+            (KGATEWAY, 9091, None, True),
+            (KGATEWAY, 9091, PARAMETERS, False),
+            (KGATEWAY, 8082, PARAMETERS, True),
+            (KGATEWAY, 80, None, False),
+            (build.gateway_class(), 8082, None, False),
+        ],
+    )
+    def test_reserved_ports(self, owner: Resource, port: int, infrastructure: Json, *, refused: bool) -> None:
+        """Those of the proxies themselves, of which parameters can free some."""
+        spec: dict[str, Any] = {"infrastructure": infrastructure} if infrastructure else {}
+        gateway = build.gateway("g", build.listener("x", port=port), **spec)
+        message = f"listener x: port {port} is reserved by its implementation"
+        assert said(checked(listener_invalid, owner, gateway)) == (
+            [("spec.listeners[0].port", message)] if refused else []
+        )
+        accepted, *_ = listener_conditions(
+            analyze(build.snapshot(owner, gateway, complete=True)).topology.gateways, build.node("Gateway", "g", "x")
+        )
+        assert (accepted.status, accepted.reason) == (("False", "Invalid") if refused else ("True", "Accepted"))
+
+    @pytest.mark.parametrize(("owner", "count"), [(KGATEWAY, 1), (build.gateway_class(), 0)])
+    def test_an_option_that_needs_authorities(self, owner: Resource, count: int) -> None:
+        option = "kgateway.dev/verify-subject-alt-names"
+        tls: Json = {"certificateRefs": REFS, "options": {option: "a.example"}}
+        listener, field = build.listener("x", "HTTPS", 443, tls=tls), "spec.listeners[0].tls.options"
+        message = f"listener x: {option} needs CA certificates in spec.tls.frontend of the Gateway"
+        assert said(checked(listener_invalid, owner, build.gateway("g", listener))) == [(field, message)] * count
+        frontend: Json = {
+            "frontend": {"default": {"validation": {"caCertificateRefs": [{"kind": "ConfigMap", "name": "ca"}]}}}
+        }
+        assert checked(listener_invalid, owner, build.gateway("g", listener, tls=frontend)) == []
 
     def test_a_mode_without_support(self) -> None:
         tls = build.listener("x", "TLS", 443, tls={"certificateRefs": REFS})

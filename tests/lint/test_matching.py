@@ -128,5 +128,24 @@ def test_a_listener_without_routes() -> None:
     assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, complete=False)] == [False]
     (finding,) = check(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
     assert finding.message == "no route is attached to it: connections are closed"
+    assert finding.severity is None
     perhaps = route("blog", parent="name: public, sectionName: '${LISTENER}'")
     assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, perhaps)] == [False]
+
+
+def test_a_listener_that_its_controller_does_not_program_without_routes() -> None:
+    owner = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: public}
+spec: {controllerName: kgateway.dev/kgateway}
+"""
+    tcp, http = "{name: tcp, port: 9000, protocol: TCP}", "{name: http, port: 80, protocol: HTTP}"
+    findings = check(no_rule_for_listener_host, owner, gateway(tcp, http))
+    assert [(finding.severity, finding.message) for finding in findings] == [
+        (
+            "warning",
+            "no route is attached to it: connections are closed, and its controller reports the listener as invalid",
+        ),
+        (None, "no route is attached to it: requests get 404"),
+    ]

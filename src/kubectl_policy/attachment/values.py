@@ -126,12 +126,17 @@ def _is_whole(text: str) -> bool:
     return number is not None and number == number.to_integral_value()
 
 
-def _is_network(text: str) -> bool:
+def _is_range(text: str) -> bool:
+    return "/" in text and _is_network(text, strict=False)
+
+
+def _is_network(text: str, *, strict: bool = True) -> bool:
+    """Whether a text is an address or a range of addresses; `strict` permits no bits beyond the prefix."""
     try:
-        ip_network(text, strict=False)
+        ip_network(text, strict=strict)
     except ValueError:
         return False
-    return "/" in text
+    return True
 
 
 def _may_be_pattern(text: str) -> bool:
@@ -147,7 +152,8 @@ def _may_be_pattern(text: str) -> bool:
 _FORMS: Final[Mapping[Form, Callable[[str], bool]]] = {
     "duration": lambda text: _DURATION.fullmatch(text) is not None,
     "quantity": _is_whole,
-    "cidr": _is_network,
+    "cidr": _is_range,
+    "network": _is_network,
     "headerName": lambda text: _HEADER_NAME.fullmatch(text) is not None,
     "headerValue": lambda text: _HEADER_VALUE.fullmatch(text) is not None,
     "pattern": _may_be_pattern,

@@ -224,6 +224,14 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The certificates of a listener with protocol HTTPS: `required` in its `tls`, or possibly from `elsewhere`, such
     as parameters of the Gateway, so that a listener needs no `tls`. Gateway API requires `tls`.
     """
+    reserved_ports: frozenset[int] = frozenset()
+    """The ports that the proxies of the controllers use themselves; a listener cannot have them."""
+    default_ports: frozenset[int] = frozenset()
+    """The same for ports that parameters of a Gateway, or of its class, can change."""
+    authority_options: frozenset[Name] = frozenset()
+    """The `tls.options` of a listener that need CA certificates with which the Gateway validates clients."""
+    routes_required: frozenset[Name] = frozenset()
+    """The protocols of listeners that the controllers do not program as long as no route is attached."""
     refusals: tuple[RouteRefusal, ...] = ()
     """The order of precedence of the reasons why a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
     `NoMatchingListenerHostname`); the first one that applies is reported. Without it: the nearest miss: hostname, then

@@ -10,13 +10,14 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import NOTHING, FieldName, FieldPattern, Name
 
-Form: TypeAlias = Literal["duration", "quantity", "cidr", "headerName", "headerValue", "pattern", "text"]
+Form: TypeAlias = Literal["duration", "quantity", "cidr", "network", "headerName", "headerValue", "pattern", "text"]
 
 
 FORMS: Final[Mapping[Form, str]] = {
     "duration": "a duration",
     "quantity": "a whole number",
     "cidr": "a range of addresses",
+    "network": "an address, or a range that begins at its address",
     "headerName": "a header name",
     "headerValue": "a header value",
     "pattern": "a regular expression",
@@ -32,8 +33,8 @@ class ValueRule(Struct, frozen=True, kw_only=True, rename="camel"):
     """
     form: Form | None = None
     """The form of the values: a `duration` as in Go (`1h30m`), a `quantity` of Kubernetes that is a whole number
-    (`16Ki`), a `cidr` (`10.0.0.0/8`), a `headerName`, a `headerValue`, a regular expression (`pattern`), or any `text`
-    that is not empty.
+    (`16Ki`), a `cidr` (`10.0.0.0/8`), an address or a `network` (not `10.1.0.0/8`), a `headerName`, a `headerValue`, a
+    regular expression (`pattern`), or any `text` that is not empty.
     """
     least: int | None = None
     """The least value of a number or quantity. Without it: no limit."""

@@ -13,7 +13,7 @@ from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.topology.gateway.conditions import ADDRESS_TYPES, listener_conditions
+from kubectl_policy.topology.gateway.conditions import ADDRESS_TYPES, listener_conditions, listener_refusal
 from kubectl_policy.topology.gateway.contradictions import Contradiction, contradictions
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_label
@@ -100,7 +100,8 @@ def listener_invalid(world: LintWorld) -> Iterator[Finding]:
     The controller does not accept the listener, or an API server rejects its Gateway or ListenerSet. Protocols HTTPS
     and TLS need `tls`, with certificates if the listener terminates TLS, and without them if TLS passes through; other
     protocols take no `tls`, and TCP and UDP no hostname. A protocol that is none of Gateway API may be one of the
-    implementation; without a profile of it, that is unknown. HTTPS without `tls` is a warning if the implementation may
+    implementation; without a profile of it, that is unknown. Some implementations reserve ports, or have TLS options
+    that need CA certificates. HTTPS without `tls` is a warning if the implementation may
     find certificates elsewhere, and so are certificates that are ignored.
 
     Source: ProtocolType, Listener.TLS and ListenerTLSConfig.Mode (Gateway API, apis/v1/gateway_types.go);
@@ -118,7 +119,8 @@ def listener_invalid(world: LintWorld) -> Iterator[Finding]:
                 message=f"listener {listener.name}: its implementation does not terminate TLS for protocol TLS",
                 reason="UnsupportedValue",
             )
-        for contradiction in contradictions(listener):
+        refusal = listener_refusal(world.gateways, listener)
+        for contradiction in (*contradictions(listener), *((refusal,) if refusal else ())):
             yield from _contradiction(world, owner, listener, contradiction)
 
 

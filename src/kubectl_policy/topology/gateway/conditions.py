@@ -20,10 +20,10 @@ from kubectl_policy.topology.gateway.certificates import (
     certificate_problem,
     certificate_refs,
 )
-from kubectl_policy.topology.gateway.contradictions import contradictions
+from kubectl_policy.topology.gateway.contradictions import Contradiction, contradictions
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, Conflict, Listener, listener_label
-from kubectl_policy.topology.references import NOT_PERMITTED, refer
+from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -247,7 +247,28 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
     if authorities and all(problem and problem.certain for problem in authorities):
         messages = dict.fromkeys(problem.message for problem in authorities if problem)
         return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
-    return true_condition("Accepted")
+    refusal = listener_refusal(gateways, listener)
+    return Condition("Accepted", "False", "Invalid", refusal.message) if refusal else true_condition("Accepted")
+
+
+def listener_refusal(gateways: Gateways, listener: Listener) -> Contradiction | None:
+    """Return the field of a listener that its controllers refuse by a choice of their own; None if there is none."""
+    profile = gateways.profile_of(listener.gateway)
+    port = port_at(listener.raw, "port")
+    if port in profile.reserved_ports or (
+        port in profile.default_ports and not _has_parameters(gateways, listener.gateway)
+    ):
+        return Contradiction(field="port", message=f"port {listener.port} is reserved by its implementation")
+    options = sorted(profile.authority_options.intersection(mapping_at(listener.raw, "tls.options")))
+    if options and not any(True for _ in _authorities(gateways, listener)):
+        message = f"{options[0]} needs CA certificates in spec.tls.frontend of the Gateway"
+        return Contradiction(field="tls.options", message=message)
+    return None
+
+
+def _has_parameters(gateways: Gateways, gateway: ObjectRef | None) -> bool:
+    gateway_class = gateways.class_of(gateway) if gateway else None
+    return any(parameters_ref(gateways.index, holder) for holder in (gateway, gateway_class) if holder)
 
 
 def _conflict_phrase(conflict: Conflict) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.topology.gateway.listeners import Listener
 
+_NOT_PROGRAMMED: Final = ", and its controller reports the listener as invalid"
 # Characters at the end of a prefix that show that more of the same path element is meant to follow.
 _GOES_ON: Final = ("-", "_", ".")
 # The API lets a route have 128 matches.
@@ -121,7 +122,7 @@ def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
 
     Requests to HTTP and HTTPS listeners get 404; connections to other listeners are closed. This may be intended for a
     while. Listeners that are not served, or that refuse the routes that name them, are not reported: other rules report
-    the cause.
+    the cause. It is a warning if the implementation does not accept such a listener.
 
     Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go); kiali: no matching route found for the
     listener.
@@ -137,10 +138,12 @@ def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
         may_be = any(binding.state == "unknown" and binding.listener in {listener.node, None} for binding in bindings)
         hosts = f" for {listener.hostname}" if listener.hostname else ""
         lost = f"requests{hosts} get 404" if listener.protocol in {"HTTP", "HTTPS"} else "connections are closed"
+        is_needed = listener.protocol in world.gateways.profile_of(listener.gateway).routes_required
         yield Finding(
             subject=owner.ref,
             field=listener.field,
-            message=f"no route is attached to it: {lost}",
+            message=f"no route is attached to it: {lost}{_NOT_PROGRAMMED if is_needed else ''}",
+            severity="warning" if is_needed else None,
             certain=world.has_all(*ROUTES) and not may_be,
         )
 
