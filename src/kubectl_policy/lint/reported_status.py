@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.lint.status_fields import StatusFields
 from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, mappings_at, text_at, time_at
-from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY_CLASS, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES
 from kubectl_policy.questions.shared.reported import has_report, status_entries
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explainer, Explanation, compare_conditions
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 from kubectl_policy.topology.gateway.listeners import listener_label
-from kubectl_policy.topology.references import parent_refs, refer
+from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,6 +108,7 @@ class Reported:
     def __init__(self, analysis: Analysis, settings: LintSettings, of_kind: Callable[..., Sequence[Resource]]) -> None:
         """Keep the world; `of_kind` returns the objects of some kinds in scope."""
         self._analysis, self._settings, self._of_kind = analysis, settings, of_kind
+        self._fields: dict[ObjectRef, StatusFields] = {}
         explainer = Explainer(analysis)
         self._policies = PolicyComparisons(analysis, explainer)
         self._objects = ObjectComparisons(analysis, explainer)
@@ -232,28 +234,7 @@ class Reported:
         comparison, raw = report.comparison, report.resource.raw
         if comparison.type in mapping_at(raw, "metadata.annotations"):
             return str(FieldPath(("metadata", "annotations", comparison.type))), {}
-        for field, entry in self._entries(report):
-            if comparison.is_count:
-                return f"{field}.{comparison.type}", {}
-            for position, condition in enumerate(items_at(entry, "conditions")):
-                claim = Claim(*(text_at(condition, name) for name in ("status", "reason", "message")))
-                is_reported = text_at(condition, "type") == comparison.type and claim == comparison.reported
-                if is_reported and isinstance(condition, dict):
-                    return f"{field}.conditions[{position}]", condition
-        return "status", {}
-
-    def _entries(self, report: ReportedClaim) -> Iterator[tuple[str, Json]]:
-        """Yield the entries of a status that may hold a report, with their paths."""
-        at, resource = report.comparison.at, report.resource
-        if at is None:
-            yield "status", mapping_at(resource.raw, "status")
-        for position, entry in enumerate(items_at(resource.raw, "status.listeners")):
-            if at and at.object == resource.ref and text_at(entry, "name") == at.section:
-                yield f"status.listeners[{position}]", entry
-        for name, reference in (("parents", "parentRef"), ("ancestors", "ancestorRef")):
-            for position, entry in enumerate(items_at(resource.raw, f"status.{name}")):
-                named = mapping_at(entry, reference)
-                owner = refer(self._analysis.index, named, resource.ref.namespace, GATEWAY)
-                is_there = at and (owner, text_at(named, "sectionName")) == (at.object, at.section)
-                if at is None or (is_there and text_at(entry, "controllerName") == report.comparison.controller):
-                    yield f"status.{name}[{position}]", entry
+        ref = report.resource.ref
+        if ref not in self._fields:
+            self._fields[ref] = StatusFields(self._analysis.index, report.resource)
+        return self._fields[ref].find(comparison) or ("status", {})
