@@ -9,6 +9,7 @@ from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE, SERVICE
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.load import built_in_profiles
+from kubectl_policy.profiles.needs import RestrictedTarget
 from tests.build import (
     gateway,
     gateway_class,
@@ -76,12 +77,20 @@ def reference(field: str, target: GroupKind, name: str = "x", **more: Json) -> J
 
 
 def policy_to(claim: Claim, field: str, target: GroupKind, **more: Json) -> Resource:
-    spec: dict[str, Json] = {field: reference(field, target, _name(target), **more)}
-    return resource(claim.kind.kind, "p", spec, group=claim.kind.group)
+    spec: dict[str, Json] = {field: reference(field, target, _name(claim, target), **more)}
+    home = next((restricted.namespace for restricted in _restrictions(claim, target)), "default")
+    return resource(claim.kind.kind, "p", spec, group=claim.kind.group, namespace=home)
 
 
-def _name(target: GroupKind) -> str:
-    return "default" if target == NAMESPACE else "x"
+def _name(claim: Claim, target: GroupKind) -> str:
+    names = (name for restricted in _restrictions(claim, target) for name in restricted.names)
+    return next(names, "default" if target == NAMESPACE else "x")
+
+
+def _restrictions(claim: Claim, target: GroupKind) -> list[RestrictedTarget]:
+    """Which policies may have a target of the kind, and which objects of it may be one."""
+    restricted = profile_of(claim).with_settings({}).restricted_targets
+    return [restriction for restriction in restricted if restriction.group_kind == target]
 
 
 def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resource]:
@@ -89,7 +98,7 @@ def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resou
     (controller,) = profile_of(claim).with_settings({}).controllers or {"example.com/controller"}
     edge = gateway("edge", namespace=where)
     objects = {
-        GATEWAY_CLASS: gateway_class("x", controller),
+        GATEWAY_CLASS: gateway_class(_name(claim, GATEWAY_CLASS), controller),
         GATEWAY: gateway("x", listener("first"), namespace=where),
         LISTENER_SET: listener_set("x", listener("first"), parent="edge", namespace=where),
         X_LISTENER_SET: listener_set(
@@ -140,7 +149,7 @@ def test_a_kind_attaches_by_its_own_spelling(claim: Claim, field: str, target: G
     (attachment,) = attachments_of(policy_to(claim, field, target), *world(claim, target))
     assert (attachment.state, attachment.target) == (
         "attached",
-        NodeRef(ref(target.kind, _name(target), group=target.group)),
+        NodeRef(ref(target.kind, _name(claim, target), group=target.group)),
     )
 
 

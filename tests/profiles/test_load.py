@@ -35,6 +35,7 @@ EVIDENCE: Final = "    evidence: [https://example.com/docs]\n"
 FIELD: Final = "kinds.RetryPolicy"
 DIRECT: Final = HEAD + EVIDENCE + "    class: direct\n"
 # What stands behind DIRECT, the line of the mistake, and the message.
+OF_VARIANTS: Final = "chooser, fields, otherFields, strategy, targets, unheeded"
 WRONG_FIELDS: Final = (
     ("fields: yes", 6, f"{FIELD}.fields: there is no such field; known fields: a"),
     ("targetfield: []", 6, "did you mean targetFields?"),
@@ -79,7 +80,7 @@ WRONG_FIELDS: Final = (
     (
         "variants:\n      - targets: [{group: '', kind: A}]\n        fold: top-down",
         8,
-        f"{FIELD}.variants[0].fold: there is no such field; known fields: chooser, fields, strategy, targets, unheeded",
+        f"{FIELD}.variants[0].fold: there is no such field; known fields: {OF_VARIANTS}",
     ),
 )
 WRONG: Final = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, State, TargetReference
+from kubectl_policy.attachment.restrictions import field_restriction, target_restriction
 from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
@@ -261,7 +262,12 @@ class FollowedReference(Struct, frozen=True):
             if any(may_be_section(target.section, section) for section in sections):
                 return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
             return self._section_failure(target)
-        invalid = policy_failure(self.policy, self.profile, self.topology.index, ref.group_kind)
+        restricted = target_restriction(self.policy, self.profile, ref)
+        if restricted:
+            return restricted
+        invalid = field_restriction(self.policy, self.profile, ref) or policy_failure(
+            self.policy, self.profile, self.topology.index, ref.group_kind
+        )
         return invalid or self._listener_failure(target) or target_failure(ref, self.profile, self.topology)
 
     def _listener_failure(self, target: NodeRef) -> NotAttached | None:

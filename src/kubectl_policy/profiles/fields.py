@@ -27,13 +27,14 @@ from kubectl_policy.profiles.merging import (
     JointField,
     MergeScope,
     MergeStrategy,
+    OtherFields,
     PortField,
     RouteChoice,
     TargetLevel,
     Variant,
     WholeField,
 )
-from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter, RestrictedTarget
 from kubectl_policy.profiles.protection import PermissiveSetting
 from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart
@@ -110,6 +111,10 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """
     virtual_targets: Annotated[frozenset[GroupKind], Meta(extra={"topic": TARGETS})] = frozenset()
     """Target kinds that no API serves; such a target is assumed to exist."""
+    restricted_targets: tuple[RestrictedTarget, ...] = ()
+    """The kinds of targets that only policies of one namespace can target, or of which only objects with certain names
+    can be targets. Without it: none.
+    """
     cross_namespace: bool | None = None
     """Whether a target reference can name another namespace. Without it: only if a ReferenceGrant permits it."""
     grant_required: bool = True
@@ -309,6 +314,8 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     map_fields: Annotated[frozenset[str], INTERNAL] = frozenset()
     # The fields that count in a variant, if not all do.
     counting_fields: Annotated[frozenset[str] | None, INTERNAL] = None
+    # What other fields mean in a policy on such an object.
+    other_fields: Annotated[OtherFields, INTERNAL] = "ignored"
     variants: tuple[Variant, ...] = ()
     """Other rules for effects on objects of certain kinds. Without it: the same rules everywhere."""
     summary: Annotated[Annotated[tuple[SummaryPart, ...], Meta(min_length=1)], Meta(extra={"topic": SUMMARY})] = ()

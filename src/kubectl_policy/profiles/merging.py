@@ -269,6 +269,9 @@ class ConditionalField(Struct, frozen=True, kw_only=True, rename="camel"):
     """A field that must not be set. Without it: none."""
 
 
+OtherFields: TypeAlias = Literal["ignored", "invalid"]
+
+
 class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
     """The choices of a kind that differ where it takes effect on objects of some kinds."""
 
@@ -281,7 +284,10 @@ class Variant(Struct, frozen=True, kw_only=True, rename="camel"):
     whole_fields: frozenset[WholeField] | None = None
     """The parts that a merge takes as a whole from one policy. Without it: those of the kind."""
     fields: Annotated[frozenset[FieldName], Meta(min_length=1)] | None = None
-    """The fields that count, each including all fields below it; controllers ignore all other fields. Without it: all.
+    """The fields that count, each including all fields below it. Without it: all."""
+    other_fields: OtherFields = "ignored"
+    """The meaning of all other fields: controllers ignore them (`ignored`), or a policy that targets such an object
+    itself is `invalid` there.
     """
     ignored: Annotated[tuple[IgnoredPart, ...], Meta(min_length=1)] | None = field(default=None, name="unheeded")
     """Policies on certain levels, or fields of these policies, that controllers ignore. Without it: those of the kind.

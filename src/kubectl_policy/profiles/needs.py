@@ -115,6 +115,18 @@ def with_those_through(needs: Iterable[RequiredObject]) -> Iterator[RequiredObje
         yield from with_those_through(need.through)
 
 
+class RestrictedTarget(Struct, frozen=True, rename="camel"):
+    """A kind of targets that only some policies can target, or of which only some objects can be targets."""
+
+    group_kind: Annotated[GroupKind, SPREAD]
+    namespace: Name = ""
+    """The namespace of the policies that can target such objects; `{name}` stands for a
+    [setting](#how-controllers-are-set-up). Without it: any namespace.
+    """
+    names: Annotated[tuple[Name, ...], Meta(min_length=1)] = ()
+    """The names of the objects that can be targets. Without it: all."""
+
+
 class RequiredParameter(Struct, frozen=True, rename="camel"):
     """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there."""
 

@@ -162,6 +162,7 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
             "chooser": variant.chooser,
             "whole_fields": variant.whole_fields,
             "counting_fields": variant.fields,
+            "other_fields": variant.other_fields,
             "ignored": variant.ignored,
         }
         changes: dict[str, Any] = {name: value for name, value in replacements.items() if value is not None}
@@ -183,6 +184,9 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
             self,
             controllers=frozenset(fill_in(controller, settings) for controller in self.controllers),
             global_namespace=fill_in(self.global_namespace, settings),
+            restricted_targets=tuple(
+                replace(target, namespace=fill_in(target.namespace, settings)) for target in self.restricted_targets
+            ),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(settings)),
             needs=tuple(need.with_settings(settings) for need in self.needs),
             gateways=self.gateways.with_settings(settings) if self.gateways else None,

@@ -23,13 +23,14 @@ from kubectl_policy.render.wording.sections import (
 from kubectl_policy.render.wording.settings import assumption_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy.model import FieldPath, Json, ObjectRef
     from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.answer import Offered, WhyNot
-    from kubectl_policy.questions.why_not.edits import Edit
+    from kubectl_policy.questions.why_not.answer import WhyNot
+    from kubectl_policy.questions.why_not.edits import Edit, SideEffects
+    from kubectl_policy.questions.why_not.search import CheckedEdit, EditPair
     from kubectl_policy.render.output.text import Document, Style, View
 
 # So many further reasons are shown at a terminal.
@@ -83,6 +84,8 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
             yield BLANK
             obstacle = Segment(f" {answer.obstacle}.", prose=True)
             yield Line((Segment("No single change would do it:", "heading"), obstacle), 0, 2)
+        if answer.pair:
+            yield from _pair(answer.pair, answer.place, view)
         return
     several = len(answer.edits) > 1
     heading = "Changes any of which would make it effective (checked), the one with the fewest side effects first:"
@@ -90,17 +93,31 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     yield prose_line(heading if several else "Change that would make it effective (checked):", "heading")
     for number, offered in enumerate(answer.edits, 1):
         indent = 5 if several else 2
-        lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
-        where = at_origin(offered.origin, " ({})")
-        label = (Segment(f"{number}. "),) if several else ()
-        yield Line((*label, Segment(f"{lead}{offered.object}", "subject"), Segment(where, "aside")), 2)
-        yield from _lines(offered, view, indent)
-        yield from _side_effects(offered, answer.place, indent)
+        yield from _edit(offered, f"{number}. " if several else "", view, indent)
+        yield from _side_effects(offered.also_changes, [offered], answer.place, indent)
 
 
-def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Iterator[Line]:
-    """List what else the edit changes, what it takes away, and what could not be checked."""
-    also = offered.also_changes
+def _pair(pair: EditPair, world: SnapshotSource, view: View) -> Iterator[Line]:
+    yield BLANK
+    yield prose_line("Two changes that would make it effective together (checked):", "heading")
+    for number, edit in enumerate(pair.edits, 1):
+        yield from _edit(edit, f"{number}. ", view, 5)
+    yield from _side_effects(pair.also_changes, pair.edits, world, 2)
+
+
+def _edit(edit: CheckedEdit, label: str, view: View, indent: int) -> Iterator[Line]:
+    """Return the object of an edit with its location, and then what changes in it."""
+    lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
+    where = at_origin(edit.origin, " ({})")
+    labels = (Segment(label),) if label else ()
+    yield Line((*labels, Segment(f"{lead}{edit.object}", "subject"), Segment(where, "aside")), 2)
+    yield from _lines(edit, view, indent)
+
+
+def _side_effects(
+    also: SideEffects, edits: Sequence[CheckedEdit], world: SnapshotSource, indent: int
+) -> Iterator[Line]:
+    """List what else edits change, what they take away, and what could not be checked."""
     effects = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
         f"lets more requests reach {_objects(also.gaining)}" if also.gaining else "",
@@ -109,7 +126,7 @@ def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Itera
     taken = [
         f"{_objects(also.unprotected)} would lose protection, or have another one" if also.unprotected else "",
         f"{_objects(also.losing)} would lose traffic" if also.losing else "",
-        f"{offered.object} would be deleted" if also.deletes else "",
+        f"{edits[0].object} would be deleted" if also.deletes else "",
     ]
     besides = listed(list(filter(None, effects)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
@@ -124,8 +141,9 @@ def _side_effects(offered: Offered, world: SnapshotSource, indent: int) -> Itera
         rest = len(also.lost) - len(nodes)
         lost = listed([*nodes, *([f"{rest} more"] if rest else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
-    if not offered.defined:
-        yield _told(f"Not checked against a definition of {offered.object.kind}: none is in {world}.", indent)
+    undefined = dict.fromkeys(edit.object.kind for edit in edits if not edit.defined)
+    for kind in undefined:
+        yield _told(f"Not checked against a definition of {kind}: none is in {world}.", indent)
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:

@@ -11,9 +11,13 @@ from kubectl_policy.analysis import Analysis
 from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, ROUTES
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.questions.why_not import answer
-from kubectl_policy.questions.why_not.answer import Offered, why_not
+from kubectl_policy.profiles.merging import IgnoredPart
+from kubectl_policy.profiles.needs import RequiredObject
+from kubectl_policy.questions.why_not import search
+from kubectl_policy.questions.why_not.answer import why_not
 from kubectl_policy.questions.why_not.edits import Edit, FieldEdit, edited
+from kubectl_policy.questions.why_not.no_effect import effect_on
+from kubectl_policy.questions.why_not.search import Offered
 from tests import build
 from tests.questions.build import analyzed
 from tests.questions.why_not.causes import (
@@ -31,6 +35,7 @@ from tests.questions.why_not.causes import (
 )
 from tests.questions.why_not.test_why_not import CAUSES
 from tests.questions.why_not.test_why_not import edited as after_edit
+from tests.render.shown import shown
 from tests.render.worlds import defaults, overrides
 
 EDITED = build.route(hostnames=["a.example", "b.example", "c.example"], labels={"a/b.c": "d"})
@@ -216,7 +221,7 @@ def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
 def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = usual(build.route("q", parents=[]), build.policy("p", build.target("gone", "HTTPRoute"), color="red"))
     assert len(offered(elsewhere)) == 2
-    monkeypatch.setattr(answer, "_LARGE", 1)
+    monkeypatch.setattr(search, "_LARGE", 1)
     assert len(offered(elsewhere)) == 1
 
 
@@ -306,15 +311,92 @@ def attached(analysis: Analysis, route: ObjectRef) -> set[NodeRef | None]:
     return {binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "attached"}
 
 
-def test_what_else_is_in_the_way_is_told() -> None:
-    listener = build.listener(hostname="a.example")
+LOCAL: Final = profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False)
+
+
+def misdirected(fields: Mapping[str, Json]) -> Analysis:
+    """A route with a typing error in its parentRef, which the listener that is meant would not take either."""
     route = build.route(parents=[build.parent(section="htp")], hostnames=["b.example"])
     on_route = build.policy("p", targetRef=ON_ROUTE, color="red")
-    local = profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False)
-    two = build.gateway("g", listener, build.listener("other", port=81, hostname="c.example"))
-    answer = why_not(around(two, route, on_route, profile=local), POLICY, ROUTE)
+    two = build.gateway("g", {**build.listener(), **fields}, {**build.listener("other", port=81), **fields})
+    return around(two, route, on_route, profile=LOCAL)
+
+
+def test_two_changes_of_one_object_are_one_edit() -> None:
+    (edit,) = offered(misdirected({"hostname": "a.example"}))
+    changes = {str(change.path): change.added for change in edit.changes}
+    assert changes == {"spec.parentRefs[0].sectionName": ("http",), "spec.hostnames[1]": ("a.example",)}
+    assert effect_on(after_edit(misdirected({"hostname": "a.example"}), edit), POLICY, ROUTE).in_force
+
+
+GRPC_ALONE: Final = build.allow(kinds=["GRPCRoute"])
+
+
+def test_two_edits_that_help_together() -> None:
+    """If none helps alone: what is left after one is removed by the other; both are tried on the input at once."""
+    analysis = misdirected({"allowedRoutes": GRPC_ALONE})
+    answer = why_not(analysis, POLICY, ROUTE)
     assert answer.edits == ()
-    assert answer.obstacle.endswith(
-        "none gives it an effect; with spec.parentRefs[0].sectionName of HTTPRoute default/r changed, "
-        "hostname b.example does not match a.example of listener http of Gateway default/g"
+    left = "listener http of Gateway default/g accepts only GRPCRoute, not HTTPRoute"
+    assert answer.obstacle.endswith(f"with spec.parentRefs[0].sectionName of HTTPRoute default/r changed, {left}")
+    assert answer.pair
+    first, second = answer.pair.edits
+    assert [(edit.object.kind, str(edit.changes[0].path)) for edit in (first, second)] == [
+        ("HTTPRoute", "spec.parentRefs[0].sectionName"),
+        ("Gateway", "spec.listeners[0].allowedRoutes.kinds[1]"),
+    ]
+    assert (first.defined, second.origin, answer.pair.also_changes.harm) == (True, build.ORIGIN, "none")
+    both = after_edit(after_edit(analysis, first), second)
+    assert effect_on(both, POLICY, ROUTE).in_force
+    assert not any(effect_on(after_edit(analysis, edit), POLICY, ROUTE).in_force for edit in (first, second))
+
+
+def test_how_a_pair_is_shown() -> None:
+    text = shown(why_not(misdirected({"allowedRoutes": GRPC_ALONE}), POLICY, ROUTE), "tree")
+    assert text.endswith(
+        """
+Two changes that would make it effective together (checked):
+  1. HTTPRoute default/r (test.yaml:1)
+     spec.parentRefs[0]:
+     - sectionName: htp
+     + sectionName: http
+  2. Gateway default/g (test.yaml:1)
+     spec.listeners[0].allowedRoutes.kinds:
+     + - {group: gateway.networking.k8s.io, kind: HTTPRoute}
+  Changes nothing else.
+"""
     )
+
+
+def test_pairs_are_tried_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A smaller one among many objects."""
+    monkeypatch.setattr(search, "_LARGE", 1)
+    assert why_not(misdirected({"allowedRoutes": GRPC_ALONE}), POLICY, ROUTE).pair
+    monkeypatch.setattr(search, "_MOST_PAIRS_IN_LARGE", 0)
+    assert why_not(misdirected({"allowedRoutes": GRPC_ALONE}), POLICY, ROUTE).pair is None
+
+
+def test_what_three_edits_would_take_has_the_next_obstacle_alone() -> None:
+    answer = why_not(misdirected({"allowedRoutes": GRPC_ALONE, "hostname": "a.example"}), POLICY, ROUTE)
+    assert (answer.edits, answer.pair) == ((), None)
+    assert "with spec.parentRefs[0].sectionName of HTTPRoute default/r changed" in answer.obstacle
+
+
+def test_an_annotation_that_switches_a_policy_off_is_taken_away() -> None:
+    ignored = profiled(ignored=(IgnoredPart(annotations={"example.com/off": ("true",)}),))
+    off = build.with_metadata(
+        build.policy("p", ON_ROUTE, color="red"), annotations={"example.com/off": "true", "a": "b"}
+    )
+    first, *_ = offered(usual(off, profile=ignored))
+    assert [(str(change.path), change.removed) for change in first.changes] == [
+        ('metadata.annotations["example.com/off"]', ("true",))
+    ]
+
+
+def test_a_setting_that_lacks_a_grant_gets_one() -> None:
+    """Where the setting alone is ignored without it."""
+    need = RequiredObject(field="spec.store", group="", kinds=("Secret",), optional=True, fail_open="spec.store.open")
+    store: Json = {"name": "k", "namespace": "far", "open": True}
+    secret = build.resource("Secret", "k", group="", namespace="far")
+    first, *_ = offered(usual(build.policy("p", ON_ROUTE, store=store), secret, profile=profiled(needs=(need,))))
+    assert (first.action, first.object) == ("create", build.ref("ReferenceGrant", "k-for-default", "far"))

@@ -74,7 +74,10 @@ def said(profile: PolicyKindProfile, label: str) -> list[str]:
 
 # What a profile has of its file that is not about its kind.
 # What the same file says of more than this kind, and what is said of variants of it alone.
-OF_THE_FILE = {"delegation", "gateways", "backends", "route_parents", "routes", "route_settings", "counting_fields"}
+OF_THE_FILE = {
+    *("delegation", "gateways", "backends", "route_parents", "routes", "route_settings"),
+    *("counting_fields", "other_fields"),
+}
 
 
 DEFAULTS: Final = dict(

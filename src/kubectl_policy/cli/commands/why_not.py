@@ -45,8 +45,8 @@ def why_not(
     """Explain why a policy has no effect on an object.
 
     Lists every reason with the object and line that cause it, the root cause first, and up to three changes to single
-    objects that would make the policy effective. Each change is tried on the input, and its side effects are shown. If
-    the policy has an effect, shows on which paths, and why not on the other paths.
+    objects that would make the policy effective, or two changes that would do so together. Each change is tried on the
+    input, and its side effects are shown. If the policy has an effect, shows on which paths, and why not on the others.
 
     \b
     Examples:

@@ -139,6 +139,13 @@ def name_overlapping(case: Case, reason: Reason) -> Iterator[Edit]:
             yield from _naming(case, NodeRef(route), "")
 
 
+def remove_annotations(case: Case, _: Reason) -> Iterator[Edit]:
+    """The policy lacks the annotations for which controllers ignore it."""
+    annotations = FieldPath(("metadata", "annotations"))
+    names = {name for part in case.profile.ignored for name in part.annotations}
+    yield from edited(case.policy, without=[annotations / name for name in sorted(names)])
+
+
 def override(case: Case, _: Reason) -> Iterator[Edit]:
     """The policy overrides where it has set defaults, or has no stanzas although its kind is defined to have some."""
     policy = case.policy

@@ -202,7 +202,10 @@ def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
 
 
 def _counting(profile: PolicyKindProfile) -> str:
-    return f"only these fields count: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
+    if not profile.counting_fields:
+        return ""
+    phrase = f"only these fields count: {listed(sorted(profile.counting_fields))}"
+    return f"{phrase}; a policy there with any other is invalid" if profile.other_fields == "invalid" else phrase
 
 
 # What may differ for some targets, and the words before it.
