@@ -118,6 +118,8 @@ class TestSelectors:
             ({"targetRef": {"kind": "K", "selector": {"matchLabels": {"a": "b"}}}}, {"matchLabels": {"a": "b"}}),
             ({"targetRef": {"kind": "K", "selector": {}}}, {}),
             ({"targetRef": {"kind": "K", "selector": "a=b"}}, {}),
+            # One that is to be filled in does not ask for nothing.
+            ({"targetRef": {"kind": "K", "selector": "${LABELS}"}}, {"matchLabels": "${LABELS}"}),
         ],
         ids=str,
     )

@@ -145,6 +145,12 @@ def test_an_empty_selector_that_selects_nothing() -> None:
     assert checked(selector_matches_all, GATEWAY, selecting(matchLabels={})) == []
 
 
+@pytest.mark.parametrize("selector", ["${LABELS}", "{{ .Values.labels }}"])
+def test_a_selector_to_be_filled_in_asks_for_something(selector: str) -> None:
+    assert checked(selector_matches_all, GOLD, selecting(selector=selector)) == []
+    assert checked(selector_matches_all, GOLD, selecting(matchLabels=selector)) == []
+
+
 CA: Final = {"validation": {"hostname": "s.example", "wellKnownCACertificates": "System"}}
 
 

@@ -196,6 +196,13 @@ def test_what_no_reference_can_be_made_to(text: str, rule: str) -> None:
     assert (snapshot.gaps, len(snapshot.resources)) == ((), 1)
 
 
+@pytest.mark.parametrize("text", ["kind: pipeline\ntype: docker\nsteps: []", "apiVersion: v1\nreplicas: 1", "foo: 1"])
+def test_what_is_of_other_programs_is_counted_alone(text: str) -> None:
+    """Beside an object as well."""
+    snapshot = _load(f"{CM % 'a'}---\n{text}\n")
+    assert (_rules(snapshot), snapshot.ignored, len(snapshot.resources)) == ([], 1, 1)
+
+
 @pytest.mark.parametrize("version", ["v1", "apps/v1", "example.com/v1alpha1", "x-1.example/v1"])
 @pytest.mark.parametrize("kind", ["A", "XBackend", "a2", "A-1", "A" * 63])
 def test_what_an_api_could_call_its_kinds(version: str, kind: str) -> None:

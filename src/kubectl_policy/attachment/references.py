@@ -14,7 +14,7 @@ from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_a
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed, shown_namespace
-from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
+from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.gateway.listeners import admits_namespace
 
@@ -81,7 +81,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
     if not isinstance(entry, dict):
         return
     by_labels = {key: entry[key] for key in ("matchLabels", "matchExpressions") if key in entry}
-    selector = mapping_at(entry, "selector") if "selector" in entry else by_labels
+    selector = _selector(entry["selector"]) if "selector" in entry else by_labels
     name, unknown_keys = text_at(entry, "name"), entry.keys() - _MEMBERS
     for section in strings_at(entry, "sectionNames") or [text_at(entry, "sectionName")]:
         yield TargetReference(
@@ -95,6 +95,13 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
             mapping_at(entry, "namespaces") if "namespaces" in entry else None,
             unknown=tuple(sorted(key for key in unknown_keys if entry[key] is not None)) if unknown_keys else (),
         )
+
+
+def _selector(written: Json) -> Mapping[str, Json]:
+    """Return a selector; one that is to be filled in asks for labels that are not known yet."""
+    if isinstance(written, str) and is_unfilled(written):
+        return {"matchLabels": written}
+    return mapping_at({"selector": written}, "selector")
 
 
 class FollowedReference(Struct, frozen=True):

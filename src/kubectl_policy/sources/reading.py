@@ -277,7 +277,11 @@ class Reading:
         if not (api_version and isinstance(api_version, str) and kind and isinstance(kind, str)):
             # A Helm chart's Chart.yaml has an apiVersion.
             is_chart = "kind" not in raw and {"name", "version"} <= raw.keys()
-            if is_chart or not {"apiVersion", "kind"} & raw.keys():
+            # Files of other programs may have a kind, or a version, but no metadata.
+            others = raw.keys() - {"apiVersion", "kind"}
+            lacks_one = len(others) == len(raw) - 1 and bool(others)
+            is_foreign = lacks_one and others.isdisjoint({"metadata", "spec"})
+            if is_chart or is_foreign or len(others) == len(raw):
                 self.ignored += 1
             else:
                 self._warn("no-kind", _WITHOUT_KIND, origin)

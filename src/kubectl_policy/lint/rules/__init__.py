@@ -10,6 +10,7 @@ from kubectl_policy.lint.rules import (
     changes,
     conditions,
     definitions,
+    duplicates,
     gateways,
     inputs,
     listeners,
@@ -37,7 +38,7 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 
 RULES: Final = rules_of(
-    *(inputs, suppressions, definitions, status, conditions, requirements, changes),
+    *(inputs, duplicates, suppressions, definitions, status, conditions, requirements, changes),
     *(backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
     *(parents, hostnames, matching, shadowing, redirects, retries),

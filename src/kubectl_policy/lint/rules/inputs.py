@@ -1,4 +1,4 @@
-"""Input that could not be read or is not valid (GWP0001 to GWP0017, except suppressions)."""
+"""Input that could not be read or is not valid (GWP0001 to GWP0017, except suppressions and duplicates)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _TEMPLATES: Final = frozenset({"unrendered-template", "template-leftover"})
 _BRACES: Final = "{{"
 _NAMES_IN_ROUTES: Final = (KINDS[HTTP_ROUTE].hostnames,)
 _NAMES_IN_GATEWAYS: Final = (KINDS[GATEWAY].parents, KINDS[GATEWAY].hostnames)
-_DUPLICATES: Final = frozenset({"duplicate-object"})
+DUPLICATES: Final = frozenset({"duplicate-object"})
 # What of all that reading notes is found here.
-NOTED: Final = (_NOT_PARSED, _TEMPLATES, _DUPLICATES)
+NOTED: Final = (_NOT_PARSED, _TEMPLATES, DUPLICATES)
 # So many objects that refer to something are named with their places.
 _MAX_REFERRING: Final = 5
 _ADD: Final = "add the manifests that contain them, or --complete if there are none"
@@ -214,19 +214,6 @@ def _hostnames_and_classes(world: LintWorld) -> Iterator[tuple[Resource, str, st
         for resource in resources:
             for path in paths:
                 yield from ((resource, str(field), text) for field, text in each_text(resource.raw, path))
-
-
-@lint_rule("GWP0006", "warning")
-def duplicate_object(world: LintWorld) -> Iterator[Finding]:
-    """The input contains an object more than once.
-
-    Which version is applied last depends on the order of applying; the other findings are about the version that the
-    message names. If both versions have the same contents, the finding is an info. Objects for different clusters, and
-    objects in directories that are applied separately, are not reported.
-
-    Source: kustomize, "may not add resource with an already registered id".
-    """
-    return noted_findings(world, _DUPLICATES)
 
 
 @lint_rule("GWP0009", "error")
