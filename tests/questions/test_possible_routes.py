@@ -81,7 +81,7 @@ class TestOfTheRoute:
         near = build.policy("near", build.ON_ROUTE, kind="SizePolicy", size=1)
         answer = describe(world(near), ROUTE)
         assert [policy.name for policy in answer.policies] == ["near"]
-        assert "is affected by 1 policy, and perhaps by 1 more" in headline(answer)
+        assert "may be affected by 1 policy, and perhaps by 1 more" in headline(answer)
 
     @pytest.mark.parametrize("routes", [build.allow("All"), build.allow("Same")], ids=["attached", "refused"])
     def test_where_it_is_known(self, routes: Json) -> None:

@@ -199,12 +199,12 @@ def test_a_route_whose_gateway_was_not_read() -> None:
 
 
 def test_a_class_that_was_not_read() -> None:
-    """It may be ours: the policy counts."""
+    """It may be ours: the policy counts, and whether it does is unknown."""
     found = policy("p", target("g"), a=1)
     analysis = managed_world(gateway("g"), found, complete=False)
     (effective,) = analysis.effective(node("Gateway", "g", "http"))
     assert plain(effective.resolution.spec) == {"a": 1}
-    assert analysis.enforcement(found.ref).state == "Enforced"
+    assert analysis.enforcement(found.ref).state == "Unknown"
 
 
 INSIDE: Final = PolicyKindProfile(

@@ -83,11 +83,11 @@ class MatrixRow(WithBlindSpots, frozen=True, kw_only=True):
 
     @property
     def without(self) -> tuple[int, ...]:
-        """The positions of the paths on which nothing is certain to be in force in any of the columns.
+        """The positions of the paths on which nothing is certain to be in force in any column, if requests come.
 
         Settings that let every request through are not.
         """
-        parts = (part for cell in self.cells for part in cell.parts if part.certain and not part.permissive)
+        parts = (part for cell in self.cells for part in cell.parts if part.holds and not part.permissive)
         certain = {path for part in parts for path in part.positions}
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 

@@ -81,6 +81,8 @@ class CellPart(Struct, frozen=True, kw_only=True):
         bool, Meta(description="True if the settings take effect only below the end of the paths of the row.")
     ]
     positions: tuple[int, ...]
+    holds: bool = True
+    """Whether the settings are in force for all requests that come."""
     unseen: Annotated[
         tuple[BlindSpot, ...],
         Meta(description="Blind spots: policies that set these values may be invalid or different."),
@@ -201,20 +203,26 @@ class Cells:
 
     def cell(self, column: MatrixColumn, entries: Iterable[EffectiveEntry], paths: int, *, unknown: bool) -> MatrixCell:
         """The cell of a row with so many paths; `unknown` is whether something unseen may set something there."""
-        parts_by_content: dict[tuple[object, ...], tuple[CellPart, bool, dict[int, None]]] = {}
+        parts_by_content: dict[tuple[object, ...], tuple[CellPart, EffectiveEntry, dict[int, None]]] = {}
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
                 # What is the same where parts of a cell are told as one.
                 fields = tuple((setting.field, setting.source) for setting in part.settings)
                 sources = tuple(written.source for written in part.sources)
-                key = (part.kind, part.summary, fields, sources, entry.passes_down)
-                parts_by_content.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
+                key = (part.kind, part.summary, fields, sources, entry.passes_down, entry.doubt)
+                parts_by_content.setdefault(key, (part, entry, {}))[2][entry.path] = None
         reached = {position for _, _, positions in parts_by_content.values() for position in positions}
         return MatrixCell(
             parts=tuple(
-                replace(part, positions=tuple(positions), passes_down=passes_down)
-                for part, passes_down, positions in parts_by_content.values()
+                replace(
+                    part,
+                    positions=tuple(positions),
+                    passes_down=entry.passes_down,
+                    certain=part.certain and not entry.doubt,
+                    holds=part.certain and entry.doubt != "controller",
+                )
+                for part, entry, positions in parts_by_content.values()
             ),
             without=tuple(position for position in range(paths) if position not in reached),
             unknown=unknown,

@@ -14,7 +14,7 @@ from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members a
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, WithBlindSpots
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
-from kubectl_policy.questions.shared.possible_policies import PossiblePolicy, possible_policies
+from kubectl_policy.questions.shared.possible_policies import possible_policies
 from kubectl_policy.questions.shared.reported import REPORTED, ReportedCondition, has_report, reported_conditions
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
@@ -250,20 +250,21 @@ def _listed(
         attachments = tuple(attachment for attachment in attachments if attachment.target == node)
         reported = tuple(condition for condition in reported if condition.about == f"listener {node.section}")
     undecided: tuple[ObjectRef, ...] = ()
-    possible: tuple[PossiblePolicy, ...] = ()
+    possible: tuple[ObjectRef, ...] = ()
     if resource.ref.group_kind in CARRY_NOTHING:
         paths = analysis.topology.paths(subject)
         attached = {attachment.policy for attachment in attachments if attachment.state == "attached"}
         policies = tuple(sorted(attached))
     else:
         paths = covered_paths(analysis, subject)
-        policies, undecided = affecting_or_undecided(analysis, subject, paths)
-        possible = possible_policies(analysis, subject, paths, {*policies, *undecided})
+        policies, undecided, doubtful = affecting_or_undecided(analysis, subject, paths)
+        elsewhere = possible_policies(analysis, subject, paths, {*policies, *undecided})
+        possible = tuple(sorted({*doubtful, *(cause.policy for cause in elsewhere)}))
     return Listed(
         resource=resource,
         policies=policies,
         undecided_policies=undecided,
-        possible_policies=tuple(cause.policy for cause in possible),
+        possible_policies=possible,
         targeted_by=attachments,
         reported=reported,
         unseen=blind_spots_for(analysis, subject, paths, include_descendants=include_descendants),

@@ -16,6 +16,7 @@ from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.effective import paths_by_way_of
 from kubectl_policy.resolution.precedence import in_order
+from kubectl_policy.resolution.uncertain_paths import path_doubt, undecided_attachments, undecided_gateway
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -81,8 +82,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
-    that is attached where it is not known how it combines with other policies of its kind, or whether there is a route
-    below its targets.
+    that is attached where it is not known how it combines with other policies of its kind, whether there is a route
+    below its targets, or whether requests come to them: the Gateway or its class was not read.
     """
 
     policy: ObjectRef
@@ -102,6 +103,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     """The routes that may be attached below the targets of a policy that has no effect otherwise."""
     disabled_paths: tuple[Path, ...] = ()
     """Paths below Gateways whose parameters do not enable the policy."""
+    undecided_gateways: tuple[ObjectRef, ...] = ()
+    """The Gateways of which it is unknown whether a controller of the kind acts on them, if it has no effect else."""
 
     @cached_property
     def resolutions(self) -> Collection[Resolution]:
@@ -111,7 +114,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     @property
     def is_undecided(self) -> bool:
         """Whether the policy is attached, and it is not known how it combines with others."""
-        return self.state == "Unknown" and bool(self.outcomes)
+        is_reached = not (self.possible_routes or self.undecided_gateways)
+        return self.state == "Unknown" and bool(self.outcomes) and is_reached
 
     @property
     def undecided_with(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
@@ -133,7 +137,7 @@ class Enforcements(Struct, frozen=True, dict=True, eq=False):
         """Return the enforcement of a policy over all its paths; raise `KeyError` for another object."""
         enforcement = self._without_contentions(policy)
         contended = self.contentions(policy)
-        if not contended:
+        if not contended or enforcement.state == "Unknown":
             return enforcement
         holders = {contention.holder for contention in contended} - {policy}
         return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *holders})))
@@ -187,9 +191,34 @@ def enforce(
     state, by = overall_state(policy, [outcome.resolution for outcome in outcomes])
     if disabled_paths and state == "Enforced":
         state = "PartiallyEnforced"
-    possible = () if outcomes else tuple(_possible_routes(targets, profile, topology))
-    state = "Unknown" if possible else state
-    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle_paths), possible, tuple(disabled_paths))
+    possible: tuple[PossibleRoute, ...] = ()
+    gateways: tuple[ObjectRef, ...] = ()
+    if not outcomes:
+        possible = tuple(_possible_routes(targets, profile, topology))
+    elif ENFORCEMENT[state].in_force:
+        paths = [outcome.path for outcome in outcomes if policy in outcome.resolution.policies_in_force]
+        possible, gateways = _unread_parents(paths, profile, topology)
+    return Enforcement(
+        policy,
+        "Unknown" if possible or gateways else state,
+        by,
+        tuple(outcomes),
+        tuple(idle_paths),
+        possible,
+        tuple(disabled_paths),
+        gateways,
+    )
+
+
+def _unread_parents(
+    paths: Collection[Path], profile: PolicyKindProfile, topology: Topology
+) -> tuple[tuple[PossibleRoute, ...], tuple[ObjectRef, ...]]:
+    """Return the unknown attachments of routes, and the Gateways in doubt; none if any path is in no doubt."""
+    if not all(path_doubt(topology, profile, path) for path in paths):
+        return (), ()
+    possible = dict.fromkeys(it for path in paths for it in undecided_attachments(topology, path))
+    gateways = (undecided_gateway(topology, profile, path) for path in paths)
+    return tuple(possible), tuple(dict.fromkeys(filter(None, gateways)))
 
 
 def _possible_routes(

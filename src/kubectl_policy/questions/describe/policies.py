@@ -20,6 +20,7 @@ from kubectl_policy.questions.shared.uncertain_effects import may_affect_more
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.outcome import BECAUSE, DeclaredField
+from kubectl_policy.resolution.uncertain_paths import path_doubt
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
@@ -144,7 +145,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         reasons=why_without_effect(analysis, policy),
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected_nodes(enforcement, profile),
-        all_fields=_fields(resource, profile, enforcement),
+        all_fields=_fields(resource, profile, enforcement, _doubtful_positions(analysis, profile, enforcement)),
         assumed=assumed_of(profile, (outcome.resolution for outcome in outcomes)),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.resolution.doubts})),
         expected=PolicyStatuses(analysis).of(policy),
@@ -154,7 +155,18 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     )
 
 
-def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
+def _doubtful_positions(analysis: Analysis, profile: PolicyKindProfile, enforcement: Enforcement) -> frozenset[int]:
+    """The positions of the outcomes of which it is unknown whether they count."""
+    return frozenset(
+        position
+        for position, outcome in enumerate(enforcement.outcomes)
+        if path_doubt(analysis.topology, profile, outcome.path)
+    )
+
+
+def _fields(
+    policy: Resource, profile: PolicyKindProfile, enforcement: Enforcement, doubtful: frozenset[int]
+) -> tuple[FieldOutcome, ...]:
     """The fates of every declared field, over all paths, in the order in which the policy declares them."""
     known: dict[tuple[object, GroupKind], tuple[NodeRef, list[Declared]]] = {}
     outcomes: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
@@ -167,7 +179,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
         first, fields_of_policy = known[key]
         for declared in (_transferred(target, first, declared_there) for declared_there in fields_of_policy):
             outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
-    return tuple(_outcome(of_field, policy.origin) for of_field in outcomes.values())
+    return tuple(_outcome(of_field, policy.origin, doubtful) for of_field in outcomes.values())
 
 
 def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
@@ -185,13 +197,14 @@ def _transferred(target: NodeRef, first: NodeRef, declared: Declared) -> Declare
     return replace(declared, fates=tuple(fates))
 
 
-def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:
-    """Combine the fates of one declared field at all positions."""
+def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin, doubtful: frozenset[int]) -> FieldOutcome:
+    """Combine the fates of one declared field at all positions; at doubtful ones, it may be effective."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
     positions_in: dict[str, dict[int, None]] = {}
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
-        positions_in.setdefault(fate.state, {})[position] = None
+        state = "undecided" if fate.state == "effective" and position in doubtful else fate.state
+        positions_in.setdefault(state, {})[position] = None
         for winner in fate.superseded_by:
             superseded.setdefault(winner, {})[position] = None
     declared = outcomes[0][1]

@@ -25,6 +25,7 @@ from kubectl_policy.questions.shared.effects import affected_on, covered_paths, 
 from kubectl_policy.questions.shared.fields import FieldLocations, NamedLeaf, named_leaves, origin_of
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.resolution.protection import Protection
+from kubectl_policy.resolution.uncertain_paths import path_doubt
 from kubectl_policy.topology import Path, nodes_on_path
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ class _EffectChanges:
     def _difference(self, pair: Pair) -> _Difference:
         """Compare the outcomes of a pair; equal outcomes are compared once, on however many paths they stand."""
         before, after = (outcome and outcome.resolution for outcome in (pair.before, pair.after))
-        key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind)
+        doubts = self._is_doubtful(self._comparison.before, pair), self._is_doubtful(self._comparison.after, pair)
+        key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind, doubts)
         if before is None or after is None:
             # What objects say themselves lasts, so that it does not matter.
             key = (
@@ -149,10 +151,11 @@ class _EffectChanges:
                 after and after.comparison_key,
                 pair.kind,
                 pair.path[-1].object.group_kind,
+                doubts,
             )
         difference = self._differences.get(key)
         if difference is None:
-            fields = tuple(_field_changes(pair, self._comparison))
+            fields = tuple(_field_changes(pair, self._comparison, doubts))
             difference = self._differences[key] = _Difference(
                 fields=fields,
                 text=_TEXT([[field.field, _plain(field.before), _plain(field.after)] for field in fields]),
@@ -160,6 +163,11 @@ class _EffectChanges:
                 to_nothing=not (after and after.policies_in_force),
             )
         return difference
+
+    def _is_doubtful(self, state: Analysis, pair: Pair) -> bool:
+        """Whether it is unknown in a state if policies count on the path of a pair."""
+        outcome = pair.before if state is self._comparison.before else pair.after
+        return bool(outcome and path_doubt(state.topology, self._profile(pair.kind), outcome.path))
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
         """The nodes below other policies than before, else below the targets of those that set a field."""
@@ -221,8 +229,10 @@ class _PathsOf:
         return paths, positions
 
 
-def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
-    before, after = _EffectiveFields(pair.before, comparison.before), _EffectiveFields(pair.after, comparison.after)
+def _field_changes(pair: Pair, comparison: StateComparison, doubts: tuple[bool, bool]) -> Iterator[FieldChange]:
+    """Yield the fields in which two outcomes differ; `doubts` say of each whether it may not count."""
+    before = _EffectiveFields(pair.before, comparison.before, is_doubtful=doubts[0])
+    after = _EffectiveFields(pair.after, comparison.after, is_doubtful=doubts[1])
     profile = comparison.profile_in(comparison.before, pair.kind)
     one_state = not profile.route_settings and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
@@ -242,8 +252,8 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
 class _EffectiveFields:
     """The effective fields of an outcome by their paths in it, and the policies in it that declare none."""
 
-    def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
-        self._analysis = analysis
+    def __init__(self, effective: EffectivePolicy | None, analysis: Analysis, *, is_doubtful: bool) -> None:
+        self._analysis, self._is_doubtful = analysis, is_doubtful
         self.named: dict[Field, NamedLeaf] = {}
         self.silent: dict[ObjectRef, EffectiveValue] = {}
         self._undecided: frozenset[Source] = frozenset()
@@ -269,7 +279,7 @@ class _EffectiveFields:
         )
 
     def _is_certain(self, leaf: Leaf) -> bool:
-        return leaf.source not in self._undecided
+        return not self._is_doubtful and leaf.source not in self._undecided
 
     def is_security(self, field: Field) -> bool:
         """Whether a field that is there is relevant to security."""

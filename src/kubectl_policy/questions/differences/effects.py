@@ -35,7 +35,7 @@ class EffectiveValue(Struct, frozen=True):
     removed: Annotated[bool, Meta(description="Whether the value removes the field.")]
     certain: Annotated[
         bool,
-        Meta(description="False if the value may not be in force, because it is unknown how the policies combine."),
+        Meta(description="False if the value may not be in force: how policies combine or if they count is unknown."),
     ] = True
     origin: Annotated[
         Origin | None,

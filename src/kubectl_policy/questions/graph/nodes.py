@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, LinkState
     from kubectl_policy.resolution import Resolution
+    from kubectl_policy.resolution.uncertain_paths import PathDoubt
 
 
 def node_of(
@@ -99,7 +100,7 @@ class NodesInForce:
     def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
         """Take the policy kinds that count (none: all), and the objects that may be different."""
         self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
-        self._groups: dict[tuple[Resolution, GroupKind], KindInForce] = {}
+        self._groups: dict[tuple[Resolution, GroupKind, PathDoubt], KindInForce] = {}
 
     def at(self, node: NodeRef) -> NodeInForce | None:
         """Settings in force at a node, kind by kind; None if there are none, as where no traffic comes."""
@@ -124,18 +125,19 @@ class NodesInForce:
 
     def _group(self, entry: EffectiveEntry) -> KindInForce:
         resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
-        if (resolution, kind) not in self._groups:
+        key = resolution, kind, entry.doubt
+        if key not in self._groups:
             profile = self._analysis.registry.profile(resolution.kind)
             # What a rule says itself is in force as well, and no policy's.
             policies = () if profile.route_settings else resolution.policies_in_force
             taking_part = {str(part.source.object) for part in resolution.contributions}
-            self._groups[resolution, kind] = KindInForce(
+            self._groups[key] = KindInForce(
                 policy_kind=resolution.kind,
                 policies=tuple(sorted(policies)),
                 summary=summary_of(entry.effective, profile.at(kind)),
-                certain=not resolution.undecided and self._doubtful.isdisjoint(taking_part),
+                certain=not (resolution.undecided or entry.doubt) and self._doubtful.isdisjoint(taking_part),
             )
-        return self._groups[resolution, kind]
+        return self._groups[key]
 
 
 # Of the states of links, by how likely requests get to the end.

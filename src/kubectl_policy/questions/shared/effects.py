@@ -45,20 +45,26 @@ def covered_paths(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
 
 def affecting_or_undecided(
     analysis: Analysis, subject: NodeRef, paths: Collection[Path]
-) -> tuple[tuple[ObjectRef, ...], tuple[ObjectRef, ...]]:
+) -> tuple[tuple[ObjectRef, ...], tuple[ObjectRef, ...], tuple[ObjectRef, ...]]:
     """The policies with an effective field on an object's paths, and those that may have one; none without traffic.
 
-    How the latter combine with others is not known. Those that take effect only below the object, and not on it or on
-    what its paths lead through, are left out, and so are filters and parameters.
+    Of the second part it is not known how they combine with others; of the third, whether requests come to them or
+    their controllers act there. Those that take effect only below the object, and not on it or on what its paths lead
+    through, are left out, and so are filters and parameters.
     """
     if not any(analysis.topology.carries_traffic(path) for path in paths):
-        return (), ()
+        return (), (), ()
     entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
-    outcomes = dict.fromkeys(entry.effective.resolution for entry in entries)
-    every = {ref for outcome in outcomes for ref in outcome.policies_in_force}
-    policies = [ref for ref in sorted(every) if analysis.registry.profile(ref.group_kind).role == "policy"]
-    certain = {ref for outcome in outcomes for ref in outcome.policies_in_force - outcome.policies_undecided}
-    return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
+    outcomes = dict.fromkeys((entry.effective.resolution, bool(entry.doubt)) for entry in entries)
+    reached = [outcome for outcome, is_doubtful in outcomes if not is_doubtful]
+    certain = {ref for outcome in reached for ref in outcome.policies_in_force - outcome.policies_undecided}
+    undecided = {ref for outcome in reached for ref in outcome.policies_in_force} - certain
+    doubtful = {ref for outcome, _ in outcomes for ref in outcome.policies_in_force} - certain - undecided
+
+    def of_policies(refs: Iterable[ObjectRef]) -> tuple[ObjectRef, ...]:
+        return tuple(ref for ref in sorted(refs) if analysis.registry.profile(ref.group_kind).role == "policy")
+
+    return of_policies(certain), of_policies(undecided), of_policies(doubtful)
 
 
 def affected_nodes(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:

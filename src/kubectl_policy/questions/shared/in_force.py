@@ -14,6 +14,7 @@ from kubectl_policy.questions.shared.path_phrases import PathNumber, PathPhrases
 from kubectl_policy.resolution import field_name, leaves, plain, reached_part, same_level_of, takes_effect_below
 from kubectl_policy.resolution.outcome import DeclaredField, Fate
 from kubectl_policy.resolution.protection import Protection
+from kubectl_policy.resolution.uncertain_paths import PathDoubt, path_doubt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +34,11 @@ _PASSES_DOWN: Final = (
     "True if the policies take effect only below these paths; settings then lists what they pass down."
 )
 ASSUMED: Final = "Properties of the policy kind that are assumed, because no profile defines them."
-_CERTAIN: Final = "False if the value may not be in force, because it is unknown how the policies combine here."
+_CERTAIN: Final = "False if the value may not be in force: it is unknown how policies combine, or there is a doubt."
+_DOUBT: Final = (
+    "The reason why it is unknown whether the settings take effect on these paths: it is unknown whether requests take "
+    "them, or which controller acts there; empty if they do."
+)
 
 Assumption: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ["being a policy", "class", "merge strategy"]})]
 
@@ -110,6 +115,7 @@ class Extent(Struct, frozen=True, kw_only=True):
     scope: Annotated[str, Meta(description="A description of the paths, for people; empty if there is only one path.")]
     at: Annotated[tuple[NodeRef, ...], Meta(description="The nodes at which the settings take effect.")]
     passes_down: Annotated[bool, Meta(description=_PASSES_DOWN)]
+    doubt: Annotated[PathDoubt, Meta(description=_DOUBT)]
 
 
 class InForce(OfPolicyKind, frozen=True, kw_only=True):
@@ -152,6 +158,7 @@ class EffectiveEntry(Struct, frozen=True, kw_only=True):
     path: int
     effective: EffectivePolicy
     passes_down: bool
+    doubt: PathDoubt = ""
 
 
 def effective_entries(
@@ -168,9 +175,11 @@ def effective_entries(
             else:
                 ends = [reached or path] if reached or takes_effect_below(path[-1], profile) else []
             passes_down = not direct and not reached
-            outcomes = filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends))
+            outcomes = list(filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends)))
+            doubt = path_doubt(analysis.topology, profile, path) if outcomes else ""
             entries += (
-                EffectiveEntry(path=position, effective=outcome, passes_down=passes_down) for outcome in outcomes
+                EffectiveEntry(path=position, effective=outcome, passes_down=passes_down, doubt=doubt)
+                for outcome in outcomes
             )
     return tuple(entries)
 
@@ -226,13 +235,13 @@ def group_entries(
                 resolution.port_sources,
             )
         level = (target.object.group_kind, bool(target.section))
-        groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
+        groups.setdefault((*outcomes[resolution], level, entry.passes_down, entry.doubt), []).append(entry)
     described = [_in_force(analysis, group, which) for group in groups.values()]
     return tuple(sorted(described, key=lambda group: (group.kind, group.extent.positions, group.extent.at)))
 
 
 def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhrases | None) -> InForce:
-    effective, resolution = entries[0].effective, entries[0].effective.resolution
+    effective, resolution, doubt = entries[0].effective, entries[0].effective.resolution, entries[0].doubt
     parts = resolution.contributions
     locations = FieldLocations(analysis, effective)
     profile = locations.profile
@@ -250,7 +259,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             source=named.leaf.source,
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
-            certain=named.leaf.source not in resolution.undecided,
+            certain=not doubt and named.leaf.source not in resolution.undecided,
             instead_of=tuple(
                 fate
                 for fate in superseded.pop(named.field, ())
@@ -281,7 +290,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
         kind=resolution.kind,
         profile=profile,
         policies=() if profile.route_settings else tuple(sorted(resolution.policies_in_force)),
-        undecided=tuple(sorted(resolution.policies_undecided)),
+        undecided=tuple(sorted(resolution.policies_in_force if doubt else resolution.policies_undecided)),
         combination=Combination(
             strategies=strategies,
             assumed=assumed_of(profile, [resolution]),
@@ -292,6 +301,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
             scope=which.words(positions) if which else "",
             at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
             passes_down=entries[0].passes_down,
+            doubt=doubt,
         ),
         settings=settings,
         without_effect=tuple(fate for fates in superseded.values() for fate in fates),

@@ -40,7 +40,7 @@ RULES: Final = (
     # Whether it may.
     *("namespace-closed", "not-permitted", "need-not-permitted", "policy-invalid", "target-invalid"),
     # Who acts on it.
-    *("other-controller", "not-enabled", "target-overlaps"),
+    *("other-controller", "controller-unknown", "not-enabled", "target-overlaps"),
     # How routes attach.
     *("parent-missing", "parent-unknown", "parent-invalid", "no-parent", "listener-missing", "listener-port"),
     *("listener-set-refused", "listener-kind", "listener-namespace", "listener-hostname", "listener-conflict"),
@@ -52,7 +52,9 @@ RULES: Final = (
 )
 
 # With one of these as the first reason, it is not known whether there is an effect.
-UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-unknown", "parent-unknown"})
+UNDECIDED: Final = frozenset(
+    {"not-computed", "combination-unknown", "target-unknown", "parent-unknown", "controller-unknown"}
+)
 
 
 class Reason(Struct, frozen=True):

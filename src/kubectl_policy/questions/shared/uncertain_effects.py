@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kind_roles import ROUTES
+from kubectl_policy.model.kinds import names
 from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
 
 if TYPE_CHECKING:
@@ -36,4 +37,6 @@ def unknown_phrase(enforcement: Enforcement, attachments: Iterable[Attachment]) 
     if rivals := enforcement.undecided_with:
         return undecided_phrase(enforcement.policy, rivals)
     failed = failure_phrase(attachments)
+    if not failed and enforcement.undecided_gateways and not enforcement.possible_routes:
+        return f"which controller acts on {names(enforcement.undecided_gateways)} is not known"
     return failed or possible_phrase(enforcement.possible_routes) or "how it attaches is not computed"

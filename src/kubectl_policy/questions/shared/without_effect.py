@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath, value_at
-from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, NAMESPACE, ROUTES, ROUTES_WITH_HOSTNAMES
+from kubectl_policy.model.kind_roles import GATEWAY, KINDS, LISTENER_HOLDERS, NAMESPACE, ROUTES, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.shared.reasons import (
     Reason,
@@ -21,6 +21,7 @@ from kubectl_policy.questions.shared.reasons import (
 from kubectl_policy.resolution import EffectivePolicy, Fate, Source, paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.resolution.traced import field_name
+from kubectl_policy.resolution.uncertain_paths import undecided_attachments, undecided_gateway
 from kubectl_policy.topology import Path, why_too_wide
 from kubectl_policy.topology.controllers import is_enabled, is_path_managed, why_disabled
 
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.profiles import PolicyKindProfile
+
+
+def doubt_reasons(analysis: Analysis, path: Path, profile: PolicyKindProfile) -> Iterator[Reason]:
+    """Reasons why it is unknown whether policies of a kind count on a path: unread parents, classes and parameters."""
+    undecided = {possible.route for possible in undecided_attachments(analysis.topology, path)}
+    for route in undecided:
+        yield from (reason for reason in parent_reasons(analysis, route) if reason.rule == "parent-unknown")
+    gateway = None if undecided else undecided_gateway(analysis.topology, profile, path)
+    if gateway:
+        message = f"which controller acts on {gateway} is not known"
+        yield Reason("controller-unknown", message, gateway, field=KINDS[gateway.group_kind].parents)
 
 
 def superseding_reasons(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:

@@ -26,6 +26,7 @@ from kubectl_policy.questions.shared.reasons import (
 )
 from kubectl_policy.questions.shared.without_effect import (
     direct_policy_reason,
+    doubt_reasons,
     no_traffic_reasons,
     not_counted_reason,
     superseding_reasons,
@@ -81,7 +82,8 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
         resolution = entry.effective.resolution
         ours = {source for source in resolution.sources_in_force if source.object == policy and source.target in upper}
         if policy in resolution.policies_in_force and ours:
-            (undecided if ours <= resolution.undecided else in_force)[entry.path] = None
+            is_undecided = bool(entry.doubt) or ours <= resolution.undecided
+            (undecided if is_undecided else in_force)[entry.path] = None
     return EffectOn(
         paths=paths,
         carrying=carrying,
@@ -217,13 +219,14 @@ class _Chain:
             yield from no_traffic_reasons(self._analysis, path)
             return
         contributing = [
-            entry.effective
+            entry
             for entry in self._effect.entries
             if entry.path == position
             and any(part.source.object == self._policy for part in entry.effective.resolution.contributions)
         ]
-        for effective in contributing:
-            yield from superseding_reasons(self._analysis, self._policy, effective)
+        for entry in contributing:
+            yield from doubt_reasons(self._analysis, path, self._case.profile)
+            yield from superseding_reasons(self._analysis, self._policy, entry.effective)
         if not contributing:
             yield self._replaced_by_section(path, node) or not_counted_reason(self._analysis, self._policy, path, node)
 

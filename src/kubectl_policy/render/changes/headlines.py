@@ -68,6 +68,12 @@ _FRAGMENTS: Final = {
     "before": "The earlier state lacks nearly all objects of the later one; ",
     "after": "The later state lacks nearly all objects of the earlier one; ",
 }
+# What may happen where it is unknown whether the values are in force.
+_POSSIBLE_WORDS: Final[Mapping[ChangeSort, str]] = {
+    "lost": "{who} may lose settings",
+    "changed": "{who} may get other values",
+    "gained": "{who} may gain settings",
+}
 _PAIR: Final = 2
 _THERE: Final = " where it was in force"
 
@@ -98,7 +104,11 @@ def diff_headline(difference: StateDiff) -> str:
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:
     """List the clauses about settings that differ on paths that both states have."""
-    sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
+    sorts = [
+        (_POSSIBLE_WORDS[sort] if refs <= summary.possible else template, refs)
+        for sort, template in _SORT_WORDS.items()
+        if (refs := summary.of_sort(sort))
+    ]
     if len(sorts) == 1:
         ((template, refs),) = sorts
         subject = f"{objects_phrase(refs)}{namespaces_phrase({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
@@ -107,7 +117,8 @@ def _settings(summary: ChangeSummary) -> Iterator[str]:
         where = namespaces_phrase({ref.namespace for ref in summary.changed})
         clauses = [_agree(template, str(len(refs)), len(refs)) for template, refs in sorts]
         security = _security_phrase(summary)
-        yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
+        change = "may change" if summary.changed <= summary.possible else "change"
+        yield f"{count(len(summary.changed), 'object')} {change}{where}{security}: {listed(clauses)}"
     if moved := summary.of_sort("moved"):
         yield _agree("{who} {gets} the same values from elsewhere", objects_phrase(moved), len(moved))
 
@@ -148,7 +159,7 @@ def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
     subject, undecided = with_target(answer.subject, answer.targets), enforcement.undecided_with
     if answer.affected:
         objects, key = {node.object for node in answer.affected}, answer.counts.owner_key
-        verb = "may affect" if undecided else "affects"
+        verb = "may affect" if enforcement.state == "Unknown" else "affects"
         # All that it affects may be for any hostname.
         about, in_front = hostname_phrases(answer.hostnames) if {*answer.hostnames} - {"*"} else [], ""
         if answer.behind:
@@ -205,7 +216,7 @@ def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: Chan
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if summary.changed or clauses or affected:
         changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer)}"
-        verb = "may change" if enforcement.undecided_with else "changes"
+        verb = "may change" if enforcement.state == "Unknown" else "changes"
         return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *clauses])
     if enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
@@ -263,6 +274,8 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
+        if summary.changed <= summary.possible:
+            verb = "may change settings of"
         parts.append(f"{verb} {objects_phrase(summary.changed)}{_security_phrase(summary)}")
     parts += _relation_clauses(force, active=True)
     if problems:

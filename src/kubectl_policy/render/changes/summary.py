@@ -59,6 +59,8 @@ class ChangeSummary(Struct, frozen=True, kw_only=True):
     """The worst that happens to an object on paths that both states have."""
     security: AbstractSet[ObjectRef]
     """The objects for which it is relevant to security."""
+    possible: AbstractSet[ObjectRef]
+    """The objects of which no value is certain that differs."""
     # Traffic counts where a policy was or will be in force, and nowhere else.
     ended: TrafficChange
     begun: TrafficChange
@@ -86,15 +88,22 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
     failing = {route.policy for route in difference.failing}
     # The worst comes last, and stays.
     by_harm = sorted(kept, key=lambda change: -SORTS.index(change.sort))
+    certain = {ref for change in kept if _has_certain_value(change) for ref in objects_of(change)}
     return ChangeSummary(
         sorts={ref: change.sort for change in by_harm for ref in objects_of(change) if ref not in without},
         security={ref for change in kept if change.security for ref in objects_of(change)}.difference(without),
+        possible={ref for change in kept for ref in objects_of(change)} - certain,
         ended=ended,
         begun=begun,
         rerouted=rerouted,
         relations=_relations(difference, failing),
         failing=failing,
     )
+
+
+def _has_certain_value(change: EffectChange) -> bool:
+    """Whether any value that differs is certain to be in force, before or after."""
+    return any(value.certain for field in change.fields for value in (field.before, field.after) if value)
 
 
 def _relations(difference: StateDiff, failing: AbstractSet[ObjectRef]) -> Relations:

@@ -226,6 +226,13 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
     )
 
 
+def _reach_heading(answer: BlastRadius) -> str:
+    """Return the heading of the numbers of objects: those that a policy affects, or that another object reaches."""
+    if not answer.enforcement:
+        return "Touches"
+    return "May affect" if answer.enforcement.state == "Unknown" else "Affects"
+
+
 def blast_radius_text(answer: BlastRadius, view: View) -> Document:
     """Return the consequences of a deletion as text."""
     difference, subject = answer.difference, answer.subject
@@ -244,7 +251,7 @@ def blast_radius_text(answer: BlastRadius, view: View) -> Document:
         headline_line(blast_headline(answer, summary)),
         *traffic_sections(difference, view),
         *behind_section(answer.behind, answer.counts.owner_key, view),
-        *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
+        *section(_reach_heading(answer), _counts(answer.counts)),
         *objects_section("Deleted with it", answer.deleted_with_it, view),
         *_then(difference, effect_sections(kept, view, subject if answer.policy else None)),
         *section(

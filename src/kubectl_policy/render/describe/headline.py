@@ -108,9 +108,11 @@ def _of_object(answer: ObjectDescription) -> str:
         addition = f"; {passed_phrase} {take} effect on what is {behind} it" if passed_on else ""
         perhaps = f", and perhaps by {len(answer.possible)} more" if answer.possible else ""
         affected = f"affected by {_sources(direct, answer.subject.object)}{_where(answer, direct)}"
-        return f"{subject} is {affected}{perhaps}{addition}"
+        verb = "may be" if all(group.extent.doubt for group in direct) else "is"
+        return f"{subject} {verb} {affected}{perhaps}{addition}"
     if passed_on:
         sources = _sources(passed_on, answer.subject.object)
+        take = "may take" if all(group.extent.doubt for group in passed_on) else take
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
     return _unaffected(answer, subject)
 
@@ -264,7 +266,10 @@ def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
     every = {ref for group in having_role for ref in group.policies}
     if not every:
         return ""
-    certain = {ref for group in having_role for ref in {*group.policies}.difference(group.undecided)}
+    # Where all of them are in doubt for the same reason, the sentence says so.
+    decided = [group for group in having_role if not group.extent.doubt] or having_role
+    certain = {ref for group in decided for ref in {*group.policies}.difference(group.undecided)}
+    certain |= every if decided is having_role and all(group.extent.doubt for group in decided) else set()
     total, at_least = len(every), max(len(certain), 1)
     counted = f"{total} {noun}" if noun else count(total, role)
     return counted if total == at_least else f"{at_least} {'or' if total == at_least + 1 else 'to'} {counted}"

@@ -250,7 +250,7 @@ def policy_text(answer: PolicyDescription, view: View) -> Document:
     return (
         headline_line(policy_headline(answer)),
         *section("Targets", _targets(answer)),
-        *section("Affects", _affected(answer, view)),
+        *section("May affect" if answer.enforcement.state == "Unknown" else "Affects", _affected(answer, view)),
         *section("Paths", paths),
         *((BLANK, Line(heading, 0, 2), *body) if body else ()),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
