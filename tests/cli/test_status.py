@@ -90,7 +90,9 @@ def test_documents_carry_both_sides(command: Command) -> None:
 def test_manifests_without_any_status_have_nothing_to_compare(command: Command, manifests: Path) -> None:
     code, out, err = command("status", "-A", "--exit-code", "--offline", manifests)
     assert (code, err) == (0, "")
-    assert out.startswith("Nothing to compare: none of 1 policy and 1 HTTPRoute has a status in the input.\n")
+    assert out.startswith(
+        "Nothing to compare: no controller has reported on any of 1 policy and 1 HTTPRoute in the input.\n"
+    )
     assert (
         "kubectl get gatewayclasses,colorpolicies.example.com,httproutes.gateway.networking.k8s.io -A -o yaml | " in out
     )

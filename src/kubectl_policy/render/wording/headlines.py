@@ -173,12 +173,9 @@ def status_headline(report: StatusReport) -> str:
         return f"Nothing to compare: no {nouns}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):
-        is_only = len(silent) == 1
-        if report.place == "the cluster":
-            whom = str(silent[0].resource.ref) if is_only else f"any of {_numbers(silent)} in the cluster"
-            return f"Nothing to compare: no controller has reported on {whom}{unread_hedge(report.unseen)}."
-        whom = f"{silent[0].resource.ref} has no" if is_only else f"none of {_numbers(silent)} has a"
-        return f"Nothing to compare: {whom} status in {report.place}{unread_hedge(report.unseen)}."
+        whom = str(silent[0].resource.ref) if len(silent) == 1 else f"any of {_numbers(silent)}"
+        sentence = f"Nothing to compare: no controller has reported on {whom} in {report.place}"
+        return f"{sentence}{unread_hedge(report.unseen)}."
     parts = [_agreement(report)]
     if report.undecided:
         parts.append(f"{report.undecided} more cannot be decided from what was read")
