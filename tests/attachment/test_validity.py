@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure
+from kubectl_policy.attachment.target_validity import gateways_of, target_failure
+from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.attachment.values import why_too_small
 from kubectl_policy.model import Gap, GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.profiles.controllers import GatewayProfile
@@ -208,7 +209,9 @@ def test_the_gateways_of_a_target() -> None:
     assert names(made.ref) == ["g", "g"]
     assert names(made.ref, KIND) == ["g", "far", "g", "ghost"]
     assert names(ref("Gateway", "g")) == names(ref("ListenerSet", "ls")) == ["g"]
-    assert names(ref("Gateway", "far")) == names(ref("ListenerSet", "loose")) == names(service("s").ref) == []
+    assert names(ref("Gateway", "far")) == names(ref("ListenerSet", "loose")) == []
+    # A backend has those of its routes.
+    assert set(names(service("s").ref)) == {"g"}
 
 
 class TestInvalidTarget:

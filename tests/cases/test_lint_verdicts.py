@@ -182,7 +182,7 @@ FLOORS: Final = {
     "envoy-gateway-random": (357, 3),
     "kgateway": (39, 128),
     "kuadrant": (41, 65),
-    "nginx-gateway-fabric": (210, 18),
+    "nginx-gateway-fabric": (221, 18),
 }
 
 

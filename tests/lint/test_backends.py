@@ -275,9 +275,11 @@ class TestPermission:
         assert check(*world) == ["GWP5004"]
 
     def test_in_the_mesh(self) -> None:
-        parents = [build.service_parent()]
-        route = build.route("r", parents=parents, rules=[build.rule(build.backend(namespace="b"))])
+        rules = [build.rule(build.backend(namespace="b"))]
+        route = build.route("r", parents=[build.service_parent()], rules=rules)
         assert verdicts(checked(backends.ref_not_permitted, route, S, build.service(namespace="b"))) == [False]
+        consumer = build.route("r", parents=[build.service_parent(namespace="b")], rules=rules)
+        assert checked(backends.ref_not_permitted, consumer, build.service(namespace="b")) == []
 
     def test_to_routes_of_another_namespace(self) -> None:
         profile = known(

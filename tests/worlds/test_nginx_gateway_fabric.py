@@ -6,10 +6,12 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import NodeRef, Resource, analyze, plain
+from kubectl_policy import Analysis, NodeRef, ObjectRef, Resource, analyze, plain
 from kubectl_policy.lint.lint_world import LintWorld
+from kubectl_policy.lint.rules.certificates import cert_ref_missing
+from kubectl_policy.lint.rules.gateways import address_unsupported
 from kubectl_policy.lint.rules.policies.targets import target_kind_unsupported
-from kubectl_policy.lint.rules.policies.validity import policy_invalid, target_not_enabled
+from kubectl_policy.lint.rules.policies.validity import policy_invalid, target_invalid, target_not_enabled
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Json
 from kubectl_policy.model.fields import mapping_at
@@ -265,3 +267,52 @@ def test_policies_that_spell_a_service_differently_do_not_compete(
     in_force = describe(analysis, build.node("Service", "stories", "http", namespace="newsroom", group="")).in_force
     (doubts,) = [group.combination.doubts for group in in_force if group.kind.kind == "UpstreamSettingsPolicy"]
     assert doubts == (("order undefined",) if "Unknown" in expected.values() else ())
+
+
+def two_gateways(*addresses: str) -> tuple[Analysis, ObjectRef]:
+    """An UpstreamSettingsPolicy of a Service with routes at Gateways that have an address of some type each."""
+    gateways = [
+        build.gateway(f"g{number}", namespace="newsroom", class_name="nginx", addresses=[{"type": type_, "value": "x"}])
+        for number, type_ in enumerate(addresses)
+    ]
+    parents = [build.parent(gateway.ref.name, "http") for gateway in gateways]
+    route = build.route("stories", parents=parents, rules=[build.rule(build.backend("stories"))], namespace="newsroom")
+    settings = upstream("a", "", zoneSize="1m")
+    return analyze(
+        added(world(), *gateways, route, build.service("stories", namespace="newsroom"), settings)
+    ), settings.ref
+
+
+def test_a_service_all_of_whose_gateways_are_invalid_is_no_target() -> None:
+    """Of several Gateways one that is valid is enough; what is not accepted at the others is a warning."""
+    analysis, settings = two_gateways("Hostname")
+    (failed,) = analysis.attachments[settings]
+    assert (failed.state, analysis.enforcement(settings).state) == ("target invalid", "Invalid")
+    assert reported(analysis, str(settings)) == {"Gateway newsroom/g0": refused("TargetNotFound")}
+    analysis, settings = two_gateways("Hostname", "IPAddress")
+    assert analysis.enforcement(settings).state == "Enforced"
+    assert reported(analysis, str(settings)) == {
+        "Gateway newsroom/g0": refused("TargetNotFound"),
+        "Gateway newsroom/g1": GOOD,
+    }
+    (finding,) = target_invalid.check(LintWorld(analysis, LintSettings(), lambda one: one.ref == settings))
+    assert finding.severity == "warning"
+    assert finding.message.startswith("Gateway newsroom/g0")
+    assert finding.message.endswith("; it has no effect there")
+
+
+def test_what_makes_a_gateway_or_listener_invalid_names_the_routes_that_are_refused() -> None:
+    analysis, _ = two_gateways("Hostname")
+    at_gateway = build.route("lost", parents=[build.parent("g0")], namespace="newsroom")
+    secure = build.listener("https", "HTTPS", 443, tls={"certificateRefs": [{"kind": "ConfigMap", "name": "gone"}]})
+    gateway = build.gateway("g9", build.listener(), secure, namespace="newsroom", class_name="nginx")
+    at_listener = build.route("dark", parents=[build.parent("g9", "https")], namespace="newsroom")
+    every = added(analysis.snapshot, at_gateway, gateway, at_listener)
+    lint_world = LintWorld(analyze(every), LintSettings(), lambda one: one.ref.name in {"g0", "g9"})
+    (address,) = address_unsupported.check(lint_world)
+    assert [(str(related.object), related.words) for related in address.related] == [
+        ("HTTPRoute newsroom/lost", "not attached there"),
+        ("HTTPRoute newsroom/stories", "not attached there"),
+    ]
+    (certificate,) = cert_ref_missing.check(lint_world)
+    assert [str(related.object) for related in certificate.related] == ["HTTPRoute newsroom/dark"]

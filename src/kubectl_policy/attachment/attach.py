@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import Attachment, IgnoredSetting, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
-from kubectl_policy.attachment.validity import ignored_settings, policy_failure, target_failure, why_not_managed
+from kubectl_policy.attachment.target_validity import target_failure, why_not_managed
+from kubectl_policy.attachment.validity import ignored_settings, policy_failure
 from kubectl_policy.model import NodeRef, ObjectRef, Resource
 from kubectl_policy.model.kind_roles import PARAMETERS
 from kubectl_policy.model.kinds import with_article

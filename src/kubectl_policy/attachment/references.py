@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, State, TargetReference
 from kubectl_policy.attachment.restrictions import field_restriction, target_restriction
-from kubectl_policy.attachment.validity import policy_failure, target_failure, why_not_managed
+from kubectl_policy.attachment.target_validity import target_failure, why_not_managed
+from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES

@@ -1,4 +1,4 @@
-"""Reasons for which a policy or its target cannot be used: missing objects and settings, and what a Gateway forbids."""
+"""Reasons for which a policy cannot be used: missing objects, permissions and settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import IgnoredSetting, NotAttached
 from kubectl_policy.attachment.contents import content_failure
-from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import (
     WHOLE,
     Every,
@@ -21,17 +21,13 @@ from kubectl_policy.model.fields import (
     text_at,
     value_at,
 )
-from kubectl_policy.model.kind_roles import ROUTES
-from kubectl_policy.topology.controllers import is_enabled, is_managed, why_disabled
-from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
-    from kubectl_policy.topology import Topology
+    from kubectl_policy.profiles.needs import RequiredObject
 
 
 class RequiredReference(Struct, frozen=True):
@@ -330,69 +326,3 @@ def policy_failure(
         or missing_setting(index, policy, profile)
     )
     return NotAttached(failure.state, failure.message + errors, failure.competes, fails) if failure else None
-
-
-def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
-    """Return the failure of a target that is ignored as invalid, or whose Gateways do not enable the kind; or None.
-
-    Whether it lets a kind be used is in its parameters; it does if that is unknown.
-    """
-    invalid = topology.relations.why_ignored(NodeRef(target))
-    if invalid:
-        return NotAttached("target invalid", invalid.message, competes=True)
-    enabling = profile.enabled_by
-    gateways = set(gateways_of(target, profile, topology)) if enabling else ()
-    if enabling is None or not gateways:
-        return None
-    itself = target.group_kind not in ROUTES
-    if any(is_enabled(topology, gateway, enabling, itself=itself) is not False for gateway in gateways):
-        return None
-    return NotAttached("not enabled", why_not_enabled(topology, enabling, gateways), competes=True)
-
-
-def why_partly_disabled(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> str:
-    """Explain which Gateways of a target do not enable a kind; return "" if all of them do, or may."""
-    enabling = profile.enabled_by
-    if enabling is None:
-        return ""
-    gateways = set(gateways_of(target, profile, topology))
-    disabling = (gateway for gateway in gateways if is_enabled(topology, gateway, enabling) is False)
-    return why_not_enabled(topology, enabling, disabling)
-
-
-def why_not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
-    """Explain why the parameters of some Gateways do not enable a kind."""
-    return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))
-
-
-def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:
-    """Yield the Gateways of the kind's controllers that an object is, belongs to or, as a route, names as parents."""
-    index, kind = topology.index, target.group_kind
-    parents = [parent.object for parent in parent_refs(index, target)] if kind in ROUTES else [target]
-    for parent in parents:
-        gateway = topology.gateways.gateway_of(parent)
-        if gateway and is_managed(topology, gateway, profile.controllers) is not False:
-            yield gateway
-
-
-def why_not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:
-    """Explain why none of the controllers of a policy kind manages an object; return "" if one does or may."""
-    if is_managed(topology, ref, controllers) is not False:
-        return ""
-    ours = " or ".join(sorted(controllers))
-    if ref.group_kind in ROUTES:
-        invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
-        includes = f"and no parent of {ref} counts: {invalid}" if invalid else f"which includes no parent of {ref}"
-        return f"{kind} applies only to what {ours} manages, {includes}"
-    theirs = topology.gateways.controller_of(ref)
-    includes = f"and {ref} is managed by {theirs}" if theirs else f"which does not include {ref}"
-    return f"{kind} applies only to what {ours} manages, {includes}"
-
-
-def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:
-    """Return the reasons for which controllers ignore their parents of a route, or of routes that delegate to it."""
-    for ancestor in topology.relations.delegating_routes(route):
-        for parent in parent_refs(topology.index, ancestor):
-            ignored = topology.relations.why_ignored(NodeRef(parent.object))
-            if ignored and is_managed(topology, parent.object, controllers):
-                yield ignored.message

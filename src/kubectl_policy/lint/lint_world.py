@@ -211,6 +211,17 @@ class LintWorld:
     def _failing_routes(self) -> Mapping[ObjectRef, Sequence[FailingRoute]]:
         return grouped((failure.policy, failure) for failure in failing_routes(self.analysis))
 
+    def routes_refused_at(self, node: NodeRef) -> tuple[Related, ...]:
+        """Return routes that a Gateway or listener refuses, because its controller ignores it as invalid."""
+        ignored = self.relations.why_ignored(node)
+        refused = (
+            route
+            for route in (self.relations.routes_naming(node.object) if ignored else ())
+            for binding in self.relations.bindings_at(route, node if node.section else node.object)
+            if ignored and binding.state == "refused" and binding.reason == ignored.reason
+        )
+        return self.related_to(dict.fromkeys(refused), "not attached there")
+
     def is_served(self, listener: Listener) -> bool:
         """Whether a listener is known to be on a Gateway in the input and to have no conflict."""
         gateway, owner = listener.gateway, listener.node.object

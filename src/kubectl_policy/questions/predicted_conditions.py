@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.attachment import MEANINGS, Attachment
-from kubectl_policy.attachment.validity import ignored_settings, why_partly_disabled
+from kubectl_policy.attachment.target_validity import why_partly_disabled
+from kubectl_policy.attachment.validity import ignored_settings
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile

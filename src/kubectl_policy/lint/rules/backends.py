@@ -99,14 +99,18 @@ def ref_not_permitted(world: LintWorld) -> Iterator[Finding]:
 
     The share of requests for this backend fails. The ReferenceGrant belongs into the namespace of the backend, and
     names the kind and the namespace of the route: a grant for HTTPRoutes does not cover GRPCRoutes. Routes of a mesh,
-    which are attached only to Services, mostly need no grant; for these the result is unknown.
+    which are attached only to Services, need no grant for backends in the namespace of such a Service, and mostly none
+    for others; for these the result is unknown.
 
-    Source: RouteReasonRefNotPermitted (Gateway API, apis/v1/shared_types.go); GEP-1294, for the mesh.
+    Source: RouteReasonRefNotPermitted (Gateway API, apis/v1/shared_types.go); GEP-1294 and MeshConsumerRoute (Gateway
+    API, conformance/tests/mesh), for the mesh.
     """
     for route, backend in _with(world, "permission"):
         named, field = backend.ref.object, f"{backend.ref.field}.namespace"
         parents = parent_refs(world.index, route.ref)
         if parents and all(parent.object.group_kind in PORT_HOLDERS for parent in parents):
+            if named.namespace in {parent.object.namespace for parent in parents}:
+                continue
             message = f"no ReferenceGrant lets it refer to {named}, and whether the mesh asks for one is not known"
             yield world.unknown(route, field, message)
             continue

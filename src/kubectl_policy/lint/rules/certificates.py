@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.competition import hostname_field
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, ObjectRef, Problem, Resource, Severity
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem, Resource, Severity
 from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unknown_hostname
@@ -52,35 +54,40 @@ def cert_ref_missing(world: LintWorld) -> Iterator[Finding]:
     and GatewayReasonInvalidClientCertificateRef (Gateway API, apis/v1/gateway_types.go).
     """
     for owner in world.listener_holders:
-        for ref, reason in _references(world, owner):
+        for ref, use in _references(world, owner):
             if ref.problem:
-                yield _invalid_reference(world, owner, ref, ref.problem, reason)
+                yield _invalid_reference(world, owner, ref, ref.problem, use)
 
 
-def _references(world: LintWorld, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
-    """Yield the references to certificates, each with the API's reason for an invalid one."""
+class _Use(Struct, frozen=True):
+    """The Gateway or listener that a certificate is for, and the API's reason if it is invalid."""
+
+    node: NodeRef
+    reason: str
+
+
+def _references(world: LintWorld, owner: Resource) -> Iterator[tuple[CertificateRef, _Use]]:
+    """Yield the references to certificates, each with its use."""
     gateways = world.gateways
     for listener in gateways.listeners(owner.ref):
         for ref in certificate_refs(gateways, listener):
-            yield ref, "InvalidCertificateRef"
+            yield ref, _Use(listener.node, "InvalidCertificateRef")
     tls = mapping_at(owner.raw, "spec.tls") if owner.ref.group_kind == GATEWAY else None
     if tls:
         target = refer(world.index, mapping_at(tls, "backend.clientCertificateRef"), owner.ref.namespace, SECRET)
         if target.name:
             problem = certificate_problem(gateways, owner.ref, target)
-            yield CertificateRef(_CLIENT, target, problem), "InvalidClientCertificateRef"
+            yield CertificateRef(_CLIENT, target, problem), _Use(NodeRef(owner.ref), "InvalidClientCertificateRef")
         for part in ("default", "perPort.tls"):
             for field, reference in each_mapping(tls, f"frontend.{part}.validation.caCertificateRefs"):
                 target = refer(world.index, reference, owner.ref.namespace, CONFIG_MAP)
                 problem = authority_problem(gateways, owner.ref, target)
                 is_kind = problem is not None and problem.reason == INVALID_KIND
                 reason = "InvalidCACertificateKind" if is_kind else "InvalidCACertificateRef"
-                yield CertificateRef(f"spec.tls.{field}", target, problem), reason
+                yield CertificateRef(f"spec.tls.{field}", target, problem), _Use(NodeRef(owner.ref), reason)
 
 
-def _invalid_reference(
-    world: LintWorld, owner: Resource, ref: CertificateRef, problem: Problem, reason: str
-) -> Finding:
+def _invalid_reference(world: LintWorld, owner: Resource, ref: CertificateRef, problem: Problem, use: _Use) -> Finding:
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
         severity: Severity | None = "warning" if problem.reason == ELSEWHERE else None
@@ -94,7 +101,8 @@ def _invalid_reference(
         subject=owner.ref,
         field=f"{ref.field}.name" if is_missing else ref.field,
         message=problem.message,
-        reason=NOT_PERMITTED if is_refused else reason,
+        reason=NOT_PERMITTED if is_refused else use.reason,
+        related=world.routes_refused_at(use.node),
         fix=world.grant_for(owner.ref, ref.target) if is_refused else fix,
     )
 

@@ -183,4 +183,10 @@ def address_unsupported(world: LintWorld) -> Iterator[Finding]:
                 yield world.unknown(gateway, field, message)
             else:
                 message = f"addresses of type {type_} are not supported, only {', '.join(known)}"
-                yield Finding(subject=gateway.ref, field=field, message=message, reason="UnsupportedAddress")
+                yield Finding(
+                    subject=gateway.ref,
+                    field=field,
+                    message=message,
+                    reason="UnsupportedAddress",
+                    related=world.routes_refused_at(NodeRef(gateway.ref)),
+                )

@@ -8,10 +8,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import unattached_phrase
 from kubectl_policy.attachment.references import target_references
-from kubectl_policy.attachment.validity import FAILING_REQUESTS, why_partly_disabled
+from kubectl_policy.attachment.target_validity import gateways_of, why_partly_disabled
+from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.policies.failures import Concern, failures, finding_about
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, ROUTES
 from kubectl_policy.model.world import grouped
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.losses import Loss, Losses
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 # As many ancestors as a status has room for, and so many that this is near.
@@ -137,10 +139,19 @@ def target_invalid(world: LintWorld) -> Iterator[Finding]:
     """A policy targets a Gateway that its controllers ignore because the Gateway is invalid.
 
     Some implementations serve nothing on a Gateway that they do not accept, and apply no policy there. Fix the Gateway.
+    If a policy is on a Service with routes at several Gateways, some of which are accepted, the finding is a warning.
 
     Source: GatewayConditionAccepted (Gateway API, apis/v1/gateway_types.go); who ignores such Gateways is in profiles.
     """
     yield from _refused(world, "target invalid")
+    for policy, attachment in world.attachments:
+        profile = world.registry.profile(policy.ref.group_kind)
+        if profile.status.placement == "parentGateways" and attachment.state == "attached" and attachment.target:
+            for gateway in dict.fromkeys(gateways_of(attachment.target.object, profile, world.topology)):
+                ignored = world.relations.why_ignored(NodeRef(gateway))
+                if ignored:
+                    finding = finding_about(world, policy, attachment, f"{ignored.message}; it has no effect there")
+                    yield replace(finding, severity="warning")
 
 
 @lint_rule("GWP1026", "error", "profile")
