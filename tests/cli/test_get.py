@@ -122,6 +122,15 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
     assert err.startswith("error: a brace in -o jsonpath is not closed, or not opened\nhint: for example: ")
 
 
+def test_a_name_that_nothing_has_can_be_ignored(command: Command, manifests: Path) -> None:
+    arguments = ("get", "gateways", "none", "-n", "app", "--offline", manifests)
+    assert command(*arguments).code == 3
+    assert command(*arguments, "--ignore-not-found", "-o", "name")[:2] == (0, "")
+    assert command(
+        "get", "gateways", "g", *arguments[2:], "--ignore-not-found", "--show-kind", "--no-headers"
+    ).out.startswith("gateway.gateway.networking.k8s.io/g   ")
+
+
 def test_labels_can_be_columns(command: Command, manifests: Path) -> None:
     arguments = ("get", "routes", "-n", "app", "--no-headers", "--offline", manifests)
     plain = command(*arguments).out.rstrip("\n")

@@ -162,10 +162,13 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
                 raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
         return tuple(assumed)
 
-    def selection(self, names: tuple[str, ...], selector: str, fields: str, *, everywhere: bool) -> "Selection":
+    def selection(
+        self, names: tuple[str, ...], selector: str, fields: str, *, everywhere: bool, lenient: bool = False
+    ) -> "Selection":
         """Return a selection of objects in the namespace of the call, or in all namespaces (`everywhere`).
 
-        Raise `UsageError` for names together with a selector or all namespaces.
+        If it is `lenient`, a name that no object has is no error. Raise `UsageError` for names together with a selector
+        or all namespaces.
         """
         from kubectl_policy.model.field_selectors import parse_field_query
         from kubectl_policy.model.selectors import parse_label_query
@@ -176,7 +179,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         if names and option:
             raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
         labels, requirements = parse_label_query(selector), parse_field_query(fields)
-        return Selection("" if everywhere else self.in_namespace, names, labels, requirements)
+        return Selection("" if everywhere else self.in_namespace, names, labels, requirements, lenient)
 
     def show(
         self,

@@ -223,7 +223,7 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     wanted: set[GroupKind] = set()
     for name in selection.names:
         named = set(kinds_named(analysis, name)).intersection(profile.group_kind for profile in profiles)
-        if not named:
+        if not named and not selection.lenient:
             raise not_found([row.ref for row in rows], "policykind", name)
         wanted |= named
     fitting = (row for row in rows if not selection.names or row.profile.group_kind in wanted)

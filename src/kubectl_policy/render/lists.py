@@ -61,13 +61,17 @@ def lists_document(lists: Lists, context: str) -> dict[str, object]:
 
 
 def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
-    """Return a table for each type; namespaces only if the view shows them, and kinds if there are several types."""
+    """Return a table for each type.
+
+    Namespaces are shown if the view asks for them, and kinds if it does or there are several types.
+    """
     tables: list[Table[Any]] = []
     for listing in cast("Sequence[Listing[AnyRow]]", lists.lists):
         columns = columns_of(listing)
         shown = columns if view.namespaces or not listing.type.namespaced else columns[1:]
         shown += tuple(label_columns(view, (column.title for column in columns)))
-        tables.append(Table(shown if len(lists.lists) == 1 else tuple(map(_with_kind, shown)), listing.rows))
+        has_kinds = view.kinds or len(lists.lists) > 1
+        tables.append(Table(tuple(map(_with_kind, shown)) if has_kinds else shown, listing.rows))
     return tables
 
 

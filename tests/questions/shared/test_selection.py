@@ -105,6 +105,12 @@ def test_fields_select_what_an_api_server_selects_by_them() -> None:
     assert [row.ref.name for row in kinds.rows] == ["colorpolicys.example.com"]
 
 
+def test_a_name_that_nothing_has_can_be_ignored() -> None:
+    assert names("gateways", Selection("default", ("a", "none"), lenient=True), build.gateway("a")) == ["default/a"]
+    nothing = list_type(analyzed(build.gateway()), "policykinds", Selection(names=("none",), lenient=True))
+    assert nothing.rows == ()
+
+
 @pytest.mark.parametrize(
     ("word", "query", "selectable"),
     [

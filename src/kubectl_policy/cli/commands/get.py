@@ -71,6 +71,9 @@ def get(
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
     field_selector: FieldSelector = "",
+    ignore_not_found: Annotated[
+        bool, SelectionOption("--ignore-not-found", help="Do not fail for a name that no object has.")
+    ] = False,
     enforcement: Annotated[
         str,
         SelectionOption(metavar="STATE[,STATE]", help="List only policies in these states: Overridden, NoEffect, ..."),
@@ -95,6 +98,9 @@ def get(
         str, OutputOption(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
     no_headers: Annotated[bool, OutputOption("--no-headers", help="Do not print the headers of tables.")] = False,
+    show_kind: Annotated[
+        bool, OutputOption("--show-kind", help="Show the kinds of objects before their names in tables.")
+    ] = False,
     show_labels: Annotated[
         bool, OutputOption("--show-labels", help="Add a column with the labels of objects to tables.")
     ] = False,
@@ -136,12 +142,19 @@ def get(
             "--all-kinds": all_kinds,
             "--enforcement": enforcement,
             "--hostname": hostname,
+            "--show-kind": show_kind,
             "--show-labels": show_labels,
             "--label-columns": label_columns,
         },
     )
     states = _states(enforcement)
-    selection = partial(call.selection, selector=selector, fields=field_selector, everywhere=all_namespaces)
+    selection = partial(
+        call.selection,
+        selector=selector,
+        fields=field_selector,
+        everywhere=all_namespaces,
+        lenient=ignore_not_found,
+    )
     selections = [(type_, selection(names)) for type_, names in types]
     analysis = call.read()
     if filename:
@@ -151,7 +164,11 @@ def get(
         selections = [(type_, selection(names)) for type_, names in types]
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     layout = View(
-        headers=not no_headers, namespaces=namespaces, labels=show_labels, label_columns=_label_names(label_columns)
+        headers=not no_headers,
+        namespaces=namespaces,
+        kinds=show_kind,
+        labels=show_labels,
+        label_columns=_label_names(label_columns),
     )
     show = partial(call.show, layout=layout, everything=show_all)
     if is_effective:

@@ -87,6 +87,7 @@ class Selection(Struct, frozen=True):
     names: tuple[str, ...] = ()
     selector: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     fields: tuple[FieldRequirement, ...] = ()
+    lenient: bool = False
 
     def fits(self, resource: Resource) -> bool | None:
         """Whether an object has the name, labels and fields that are asked for, wherever it is; None if unknown."""
@@ -206,6 +207,8 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
         if name not in present:
             own_namespace, _, bare = name.rpartition("/")
             _require_unhidden(analysis, [ObjectRef(kind, own_namespace or namespace, bare) for kind in type_.kinds])
+            if selection.lenient:
+                continue
             raise not_found([resource.ref for resource in every], type_name, name, namespace, analysis.index.source)
     elsewhere = (
         () if chosen else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))

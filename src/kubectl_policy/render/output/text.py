@@ -68,6 +68,8 @@ class View(Struct, frozen=True):
     """Whether rows of a table are from several namespaces, and have a column for these."""
     everything: bool = False
     """Whether nothing is cut, and what is as it should be is shown as well."""
+    kinds: bool = False
+    """Whether the names in a table of one type stand behind their kinds, as they do in tables of several."""
     labels: bool = False
     """Whether a table has a column with all labels."""
     label_columns: tuple[str, ...] = ()
