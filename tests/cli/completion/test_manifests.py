@@ -163,6 +163,8 @@ def test_what_needs_no_input(offered: Offered, arguments: tuple[str, ...], found
         (("get", "-n", "infra", "gateways,httproutes", ""), ["console", "edge", "internal", NO_FILES]),
         (("get", "-n", "baker", "routes", "m"), ["menu", NO_FILES]),
         (("get", "-n", "baker", "routes", "--field-selector=metadata.name=m"), ["metadata.name=menu", NO_FILES]),
+        (("get", "namespaces", "-L", ""), ["team", NO_FILES]),
+        (("get", "-L", ""), [NO_FILES]),
         (("get", "--field-selector", "metadata.namespace=p"), ["metadata.namespace=pastry", NO_FILES]),
         (("get", "-n", "infra", "policies", "j"), ["jwt", NO_FILES]),
         (("status", "pol"), ["policies", NO_FILES]),

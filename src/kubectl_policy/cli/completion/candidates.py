@@ -361,6 +361,7 @@ _VALUES: Final[Mapping[str, Completer]] = {
     "--kind": lambda line, objects: _types(
         objects.kinds(*_ALL) if line.command == "graph" else objects.kinds("policies")
     ),
+    "--label-columns": lambda line, objects: [plain_tier(objects.labels(",".join(line.arguments[:1])))],
     "--namespace": _namespaces,
     "--policy-kind": lambda _, objects: _types(objects.kinds("policies")),
     "--profiles": lambda _, __: MANIFESTS,
@@ -372,7 +373,9 @@ _VALUES: Final[Mapping[str, Completer]] = {
     "--user": _kubeconfig_names,
 }
 # Options that take several values with commas.
-_LISTS: Final = frozenset({"--enforcement", "--field", "--ignore", "--kind", "--policy-kind", "--select"})
+_LISTS: Final = frozenset(
+    {"--enforcement", "--field", "--ignore", "--kind", "--label-columns", "--policy-kind", "--select"}
+)
 _BY_METAVAR: Final[Mapping[str, Offer]] = {
     "DIR": DIRECTORIES,
     "FILE": FILES,

@@ -88,6 +88,14 @@ class ManifestObjects:
                     for stanza in stanzas_of(resource.raw, profile):
                         yield from _fields(stanza.spec)
 
+    def labels(self, types: str) -> set[str]:
+        """Return the keys of the labels that objects of `TYPE[,TYPE]` have."""
+        from kubectl_policy.model.fields import labels_of
+        from kubectl_policy.questions.shared.selection import type_named
+
+        kinds = [kind for name in types.split(",") if name for kind in type_named(self._analysis, name).kinds]
+        return {key for kind in kinds for obj in self._analysis.index.of_kind(kind) for key in labels_of(obj.raw)}
+
     def kubeconfig(self, option: str) -> Iterable[str]:  # noqa: ARG002 (manifests need none)
         """Return the names in the kubeconfig for `--context`, `--cluster` or `--user`."""
         return ()
