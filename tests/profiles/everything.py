@@ -83,6 +83,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "ports": "whole",
     "defaultHostField": "spec.host",
     "gatewaySections": "all",
+    "mergedTargets": [{"group": "gateway.networking.k8s.io", "kind": "GatewayClass"}],
     "namedSettings": [{"field": "spec.use", "names": "spec.parts.name", "harm": "nothing is used"}],
     "whenInvalid": "errors",
     "targetsExist": "whenReferred",

@@ -105,3 +105,74 @@ def test_a_grpc_route_may_name_an_http_route_filter() -> None:
     analysis = world(build.gateway(), route, build.service(), direct)
     assert findings(analysis) == []
     assert [attachment.state for attachment in analysis.attachments[direct.ref]] == ["attached"]
+
+
+def tls_on(section: str) -> Resource:
+    validation: Json = {"hostname": "s.example.com", "wellKnownCACertificates": "System"}
+    group = "gateway.networking.k8s.io"
+    target = build.target("s", "Service", section, group="")
+    return build.policy("tls", target, kind="BackendTLSPolicy", group=group, validation=validation)
+
+
+@pytest.mark.parametrize(
+    ("section", "ancestors"),
+    [("web", {"Gateway default/g": "Accepted"}), ("admin", {}), ("", {"Gateway default/g": "Accepted"})],
+)
+def test_a_port_that_no_route_uses(section: str, ancestors: dict[str, str]) -> None:
+    route = build.route(rules=[build.rule(build.backend(port=80))])
+    analysis = world(build.gateway(), route, build.service("s", ("web", 80), ("admin", 90)), tls_on(section))
+    assert accepted(analysis, tls_on(section).ref) == ancestors
+    unused = "no route sends requests to port admin of Service default/s, so the policy has no effect there"
+    assert [message for *_, message in findings(analysis)] == ([] if ancestors else [unused])
+
+
+def test_a_port_that_may_be_used() -> None:
+    """A reference without a port is to none of them; what is to be filled in may be any."""
+    route = build.route(rules=[build.rule(build.backend(port=None))])
+    analysis = world(build.gateway(), route, build.service("s", ("web", 80), ("admin", 90)), tls_on("admin"))
+    assert findings(analysis, "GWP1014") == []
+
+
+def patches(kind: str, name: str, **target: Json) -> Resource:
+    reference: dict[str, Json] = {"group": "gateway.networking.k8s.io", "kind": kind, "name": name, **target}
+    return build.resource("EnvoyPatchPolicy", "p", {"type": "JSONPatch", "targetRef": reference}, group=GROUP)
+
+
+def merging(merged: Json) -> tuple[Resource, Resource, Resource]:
+    """A class with parameters, these parameters, and a Gateway of the class."""
+    parameters: Json = {"group": GROUP, "kind": "EnvoyProxy", "name": "proxy", "namespace": "default"}
+    controller = "gateway.envoyproxy.io/gatewayclass-controller"
+    return (
+        build.gateway_class("merging", controller, parametersRef=parameters),
+        build.resource("EnvoyProxy", "proxy", {"mergeGateways": merged}, group=GROUP),
+        build.gateway("g", class_name="merging"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("merged", "kind", "name", "verdict"),
+    [
+        (False, "Gateway", "g", {"Gateway default/g": "Accepted"}),
+        (False, "Gateway", "gone", {}),
+        (False, "Listener", "g", {"Gateway default/g": "Invalid"}),
+        (False, "Listener", "gone", {}),
+        (False, "GatewayClass", "merging", {}),
+        (False, "GatewayClass", "g", {"Gateway default/g": "Invalid"}),
+        (True, "GatewayClass", "merging", {"GatewayClass merging": "Accepted"}),
+        (True, "GatewayClass", "gone", {"GatewayClass gone": "Invalid"}),
+        (True, "Gateway", "g", {"GatewayClass g": "Invalid"}),
+    ],
+)
+def test_targets_of_patches(merged: Json, kind: str, name: str, verdict: dict[str, str]) -> None:
+    """The name counts before the kind."""
+    patch = patches(kind, name)
+    assert accepted(world(*merging(merged), patch), patch.ref) == verdict
+
+
+def test_whether_gateways_are_merged_may_be_unknown() -> None:
+    """The parameters of the class were not read."""
+    gateway_class, _, gateway = merging(merged=True)
+    for kind, name in (("Gateway", "g"), ("GatewayClass", "merging")):
+        patch = patches(kind, name)
+        analysis = analyze(build.snapshot(gateway_class, gateway, patch))
+        assert [attachment.state for attachment in analysis.attachments[patch.ref]] == ["attached"]

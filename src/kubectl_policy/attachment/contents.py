@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.needs import RequiredObject
 
-_DATA = ("stringData", "data", "binaryData")
+_OF_KEYS: Final = ("ConfigMap", "Secret")
+_DATA: Final = ("stringData", "data", "binaryData")
 
 
 def content_failure(index: Index, policy: Resource, named: NamedNeed) -> NotAttached | None:
@@ -42,6 +43,8 @@ def _port_problem(index: Index, policy: Resource, named: NamedNeed) -> str:
 
 def _key_problem(index: Index, named: NamedNeed, need: RequiredObject) -> str:
     """Describe the keys that an object lacks; return "" if its data was withheld, or is to be filled in."""
+    if named.ref.kind not in _OF_KEYS:
+        return ""
     raw = index.defaulted(named.ref)
     parts = [part for part in _DATA if value_at(raw, part) is not None]
     is_withheld = not parts and named.ref.kind == "Secret"

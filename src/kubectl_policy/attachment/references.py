@@ -134,6 +134,9 @@ class FollowedReference(Struct, frozen=True):
             )
             if declared.name:
                 target = NodeRef(named_object(self.topology.index, self.policy.ref, declared), declared.section)
+        elif self._merging_failure:
+            failure = NotAttached("kind unsupported", self._merging_failure)
+            target = NodeRef(named_object(self.topology.index, self.policy.ref, declared), declared.section)
         elif declared.selector is not None:
             return self._selected(declared.selector)
         elif not declared.name:
@@ -141,6 +144,18 @@ class FollowedReference(Struct, frozen=True):
         else:
             return (self._attach_to(named_object(self.topology.index, self.policy.ref, declared)),)
         return (self._failed_attachment(failure, target),)
+
+    @property
+    def _merging_failure(self) -> str:
+        """Describe why a target has the wrong kind for Gateways that are merged, or are not; else return ""."""
+        merged_kinds, kind = self.profile.merged_targets, self.declared.group_kind
+        merged = self.topology.gateways.are_merged(self.profile.controllers) if merged_kinds else None
+        if merged is None or merged == (kind in merged_kinds):
+            return ""
+        state = "are merged" if merged else "are not merged"
+        return (
+            f"{self.profile.group_kind.kind} cannot target {with_article(kind.kind)} where Gateways of a class {state}"
+        )
 
     @property
     def _namespace(self) -> str:

@@ -16,7 +16,7 @@ from kubectl_policy.profiles.summary import SummaryPart
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Placement: TypeAlias = Literal["policy", "targets", "parents", "owners", "gateways", "parentGateways"]
+Placement: TypeAlias = Literal["policy", "targets", "namesakes", "parents", "owners", "gateways", "parentGateways"]
 EnforcedBy: TypeAlias = Literal["paths", "merges"]
 Affects: TypeAlias = Literal["below", "targets"]
 NarrowedBy: TypeAlias = Literal["policies", "targets"]
@@ -121,8 +121,9 @@ class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
 
     placement: Annotated[Placement, ALWAYS] = "gateways"
     """The place of the conditions. `policy`: in `status.conditions` of the policy. All other values: in
-    `status.ancestors`, with one entry per target (`targets`); per parent of a target route (`parents`); the same, or
-    the Gateway or ListenerSet of a target listener (`owners`); per Gateway above the target (`gateways`); or per
+    `status.ancestors`, with one entry per target (`targets`); per Gateway with the name of a target, or GatewayClass if
+    Gateways are merged, whatever kind the target has (`namesakes`); per parent of a target route (`parents`); the same,
+    or the Gateway or ListenerSet of a target listener (`owners`); per Gateway above the target (`gateways`); or per
     Gateway that the routes to the target name as a parent, attached or not (`parentGateways`).
     """
     narrowed_by: NarrowedBy = "policies"

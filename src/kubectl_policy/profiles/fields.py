@@ -158,6 +158,10 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """A setting that, if true, needs a hostname without a wildcard at each listener of the target: that of the
     listener, or else of exactly one rule of a route. Without it: no such setting.
     """
+    merged_targets: frozenset[GroupKind] = frozenset()
+    """The target kinds that a policy can have only if Gateways of a class are merged (`gateways.mergedBy`), instead of
+    all others. Without it: merging makes no difference.
+    """
     gateway_sections: Literal["own", "all"] = "own"
     """The listeners that a reference to a Gateway can name: its `own`, or `all`, also those of its ListenerSets."""
     named_settings: tuple[NamedSetting, ...] = ()

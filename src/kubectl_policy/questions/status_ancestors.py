@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment.references import named_object
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kind_roles import GATEWAY, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, LISTENER_SETS, ROUTES
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import is_managed
 from kubectl_policy.topology.references import ParentRef, parent_refs
@@ -62,8 +62,8 @@ def _ancestors(
         return (None,) if placement == "policy" else ()
     topology, with_listeners = analysis.topology, target.object.group_kind in LISTENER_HOLDERS
     match placement:
-        case "targets":
-            return (target,)
+        case "targets" | "namesakes":
+            return (target,) if placement == "targets" else _namesakes(analysis, profile, attachment)
         case "gateways":
             objects = {node.object for path in topology.paths(target) for node in path}
             return sorted(NodeRef(obj) for obj in objects if obj.group_kind == GATEWAY)
@@ -81,6 +81,16 @@ def _ancestors(
                 if with_listeners
                 else _at_parents(analysis, profile, target)
             )
+
+
+def _namesakes(analysis: Analysis, profile: PolicyKindProfile, attachment: Attachment) -> Iterable[NodeRef]:
+    """The Gateway with the name of a target, if there is one; where Gateways are merged, the GatewayClass."""
+    name = attachment.declared.name
+    if analysis.topology.gateways.are_merged(profile.controllers):
+        return (NodeRef(ObjectRef(GATEWAY_CLASS, "", name)),)
+    gateway = ObjectRef(GATEWAY, attachment.policy.namespace, name)
+    reports = analysis.index.presence(gateway) != "missing" and _reports(analysis, profile, gateway)
+    return (NodeRef(gateway),) if reports else ()
 
 
 def _named_listener(analysis: Analysis, attachment: Attachment, target: NodeRef) -> NodeRef:
@@ -113,10 +123,10 @@ def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef)
 
 
 def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, target: NodeRef) -> bool:
-    """Whether a route sends requests to a target: to its port, or to a port without policies of its own."""
+    """Whether a route sends requests to a target: to the port that it names, or to one without policies of its own."""
     nodes = {backend.node for backend in analysis.topology.backends(route) if backend.node.object == target.object}
     if target.section:
-        return bool(nodes & {target, replace(target, section="")})
+        return target in nodes
     return any(not node.section or not analysis.resolver.policies_of_kind(node, profile.group_kind) for node in nodes)
 
 

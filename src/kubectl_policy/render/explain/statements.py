@@ -116,7 +116,8 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "sizes", ("least_sizes",), "; ".join(sizes)
     yield "values", ("values",), value_rules(profile)
     yield "settings", ("required_settings",), required_settings(profile)
-    yield "listeners", ("ports", "default_host_field", "gateway_sections"), listener_rules(profile)
+    about_listeners = ("ports", "default_host_field", "gateway_sections", "merged_targets")
+    yield "listeners", about_listeners, listener_rules(profile)
     yield "names", ("named_settings",), named_settings(profile)
     errors = "requests to the targets of an invalid policy get an error response"
     yield "if invalid", ("when_invalid",), errors if profile.when_invalid == "errors" else ""
@@ -226,6 +227,7 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "owners": "status.ancestors of the policy, one entry per parent of a target route or owner of a listener",
     "parentGateways": "status.ancestors of the policy, one entry per parent Gateway of a route to the target",
     "gateways": "status.ancestors of the policy, one entry per Gateway above the target",
+    "namesakes": "status.ancestors of the policy, one entry per Gateway with the name of a target",
 }
 # The meanings of events if conditions are about the single merges (`enforcedBy: merges`).
 _OF_MERGES: Final[Mapping[Event, str]] = {

@@ -31,11 +31,12 @@ def required_settings(profile: PolicyKindProfile) -> str:
 
 def listener_rules(profile: PolicyKindProfile) -> str:
     """Describe what a kind requires of the listeners that a policy targets, and which it can name."""
-    host = profile.default_host_field
+    host, merged = profile.default_host_field, kinds_phrase(profile.merged_targets)
     phrases = (
         "a policy must target all listeners of plain HTTP on a port" if profile.ports == "whole" else "",
         f"{host} needs one hostname without a wildcard at each listener" if host else "",
         "a reference to a Gateway can name listeners of its ListenerSets" if profile.gateway_sections == "all" else "",
+        f"{merged} only where the Gateways of a class are merged, and nothing else there" if merged else "",
     )
     return "; ".join(filter(None, phrases))
 

@@ -37,7 +37,7 @@ from kubectl_policy.topology.gateway.listeners import (
 from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, parent_gateway, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.profiles import Registry
     from kubectl_policy.profiles.controllers import GatewayProfile
@@ -232,14 +232,26 @@ class Gateways:
                 yield from self._by_port(gateway).get(listener.port, ())
 
     @cached_method
-    def is_merged(self, gateway_class: ObjectRef) -> bool:
-        """Whether all Gateways of a class are merged into one, by the parameters of the class."""
+    def is_merged(self, gateway_class: ObjectRef) -> bool | None:
+        """Whether all Gateways of a class are merged into one, by the parameters of the class; None if unknown."""
         controller = text_at(self.index.defaulted(gateway_class), "spec.controllerName")
         merging = self._registry.gateway_profile(controller).merged_by
         named = parameters_ref(self.index, gateway_class) if merging else None
         if merging is None or named is None or named.object.group_kind != merging.group_kind:
             return False
+        if self.index.is_content_unknown(named.object):
+            return None
         return value_at(self.index.defaulted(named.object), f"spec.{merging.field}") is True
+
+    def are_merged(self, controllers: Collection[str]) -> bool | None:
+        """Whether the Gateways of any class of some controllers are merged; None if unknown."""
+        ours = [
+            found.ref
+            for found in self.index.of_kind(GATEWAY_CLASS)
+            if text_at(found.raw, "spec.controllerName") in controllers
+        ]
+        merged = {self.is_merged(gateway_class) for gateway_class in ours}
+        return True if True in merged else None if None in merged or not ours else False
 
     def hostnames_on_port_of(self, listener: Listener) -> Mapping[str, tuple[str, ...]]:
         """Return the hostnames on the port of a listener, by how they are compared; none if all are its own."""

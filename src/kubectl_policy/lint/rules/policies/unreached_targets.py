@@ -182,8 +182,9 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
     """A policy on a backend has no effect because no route sends requests there.
 
     A policy for the connection from a Gateway to a backend, such as a BackendTLSPolicy, applies to no other requests.
-    The rule does not report policies of a mesh, where clients reach the backend without a route, nor Services that
-    other objects refer to: another policy, a mirror, or a ServiceExport for other clusters.
+    The policy may target a port of the backend to which no route refers. The rule does not report policies of a mesh,
+    where clients reach the backend without a route, nor Services that other objects refer to: another policy, a mirror,
+    or a ServiceExport for other clusters.
 
     Source: istioctl IST0167 (IneffectivePolicy).
     """
@@ -194,13 +195,27 @@ def backend_policy_unreferenced(world: LintWorld) -> Iterator[Finding]:
         is_backend = backend.group_kind in PORT_HOLDERS or world.relations.has_ports(backend.group_kind)
         if not is_backend or not _is_of_gateways(world.registry.profile(policy.ref.group_kind)):
             continue
-        relations = world.relations
-        if relations.referring.naming.to(backend) or relations.routes_naming(backend):
+        relations, place = world.relations, str(backend)
+        if relations.routes_naming(backend):
             continue
+        if relations.referring.naming.to(backend):
+            used = world.once(_used_ports).get(backend, frozenset())
+            if not target.section or not used or used & {"", target.section}:
+                continue
+            place = f"port {target.section} of {backend}"
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.may_be_backend(backend)
         if may_be_named or not _has_other_references(world, backend):
-            message = f"no route sends requests to {backend}, so the policy has no effect there"
+            message = f"no route sends requests to {place}, so the policy has no effect there"
             yield finding_about(world, policy, attachment, message, certain=not may_be_named)
+
+
+def _used_ports(world: LintWorld) -> Mapping[ObjectRef, AbstractSet[str]]:
+    """Return the ports to which routes refer, by backend; "" where a reference names none, or it is not known which."""
+    used: dict[ObjectRef, set[str]] = {}
+    for route in (route for kind in ROUTES for route in world.index.of_kind(kind)):
+        for backend in world.topology.backends(route.ref):
+            used.setdefault(backend.node.object, set()).add(backend.node.section)
+    return used
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:
