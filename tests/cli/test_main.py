@@ -65,7 +65,7 @@ def test_the_version_is_the_same_in_every_way(command: Command) -> None:
     assert command("version").out == command("--version").out
     document = json.loads(command("version", "-o", "json").out)
     assert document["clientVersion"]["version"] == __version__
-    assert document["clientVersion"].keys() == {"version", "pythonVersion", "platform"}
+    assert document["clientVersion"].keys() == {"version", "pythonVersion", "platform", "packages", "programs"}
     assert command("version", "-o", "yaml").out.startswith(f"clientVersion:\n  version: {__version__}\n")
 
 

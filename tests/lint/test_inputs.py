@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, Origin, Resource, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
+from kubectl_policy.validation.expressions import library
 from tests import build
 from tests.lint.rule_worlds import document, lint, snapshot_of
 
@@ -343,3 +345,37 @@ class TestWritten:
 
 
 _STANDARD: Final = {"bundle-version": "v1.3.0", "channel": "standard"}
+
+
+def test_rules_that_cannot_be_evaluated_are_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that evaluates them is missing: that is said once, and not for each object."""
+    definition = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.io}
+spec:
+  group: example.io
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        x-kubernetes-validations: [{rule: "false"}]
+        properties: {spec: {type: object}}
+"""
+    widgets = "".join(document("Widget", name, "{}", version="example.io/v1") for name in ("a", "b"))
+    library.cache_clear()
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+    monkeypatch.setitem(sys.modules, "cel_expr_python.cel", None)
+    found = lint(analyze(snapshot_of(f"{definition}---\n{widgets}")), LintSettings(selected=("GWP0009",)))
+    library.cache_clear()
+    (finding,) = found
+    assert (finding.subject, finding.certain) == (None, False)
+    assert finding.message == (
+        "the rules (CEL) of definitions were not checked for Widget shop/a, Widget shop/b: "
+        "cel-expr-python is not installed"
+    )

@@ -96,7 +96,7 @@ WRONG: Final = (
     ),
     ("group: example.com\nkinds: {}\n", 2, "kinds: must not be empty"),
     ("group: example.com\nkinds:\n", 2, "kinds: must be a mapping, not empty"),
-    ("- group: a\n", 1, "the file: must be a mapping, not [{'group': 'a'}]"),
+    ("- group: a\n", 1, 'the file: must be a mapping, not [{"group": "a"}]'),
     ("", 1, "the file: must be a mapping, not empty"),
     ("kinds: {P: {class: direct, evidence: [https://x.y]}}", 1, "the field group is missing"),
     ("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version"),

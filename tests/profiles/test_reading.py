@@ -74,7 +74,7 @@ def test_a_problem_has_its_place() -> None:
 
 def test_a_value_is_quoted_in_one_line() -> None:
     values: list[Any] = [None, False, 3, "a\nb", {"a": [1]}]
-    assert [shown(value) for value in values] == ["empty", "false", "3", "'a\\nb'", "{'a': [1]}"]
+    assert [shown(value) for value in values] == ["empty", "false", "3", "'a\\nb'", '{"a": [1]}']
 
 
 def test_a_whole_number_has_a_minimum() -> None:

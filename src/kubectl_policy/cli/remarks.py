@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.model.snapshot import UNLISTED
+from kubectl_policy.model.snapshot import UNLISTED, Origin
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Snapshot
+    from kubectl_policy.model import Diagnostic, ObjectRef, Snapshot
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
     from kubectl_policy.questions.describe.description import Unattached
@@ -54,7 +54,7 @@ def mention_remaining_problems(
     if remaining:
         first = min(
             remaining,
-            key=lambda diagnostic: (diagnostic.severity != "error", str(diagnostic.origin), diagnostic.message),
+            key=lambda problem: (problem.severity != "error", problem.origin or Origin(""), problem.message),
         )
         number = count(len(remaining), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(remaining) > 1 else ""

@@ -144,8 +144,8 @@ def why_impossible(group_kind: GroupKind) -> str:
     """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
     group, kind = group_kind.group, group_kind.kind
     if not _KIND.fullmatch(kind):
-        return f"a kind like {kind!r}"
-    return f"a group like {group!r}" if group and not _GROUP.fullmatch(group) else ""
+        return f"a kind like '{kind}'"
+    return f"a group like '{group}'" if group and not _GROUP.fullmatch(group) else ""
 
 
 def is_kubernetes_own(group_kind: GroupKind) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -310,7 +311,8 @@ def shown(plain: Json) -> str:
         return "empty"
     if isinstance(plain, bool):
         return str(plain).lower()
-    text = repr(plain)
+    # Text is quoted as people quote it; mappings and lists are written as they are in files.
+    text = repr(plain) if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…"
 
 

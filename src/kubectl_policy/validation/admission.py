@@ -38,6 +38,8 @@ _REASONS: Final[Mapping[str, Reason]] = {
     "FieldValueForbidden": "FieldValueForbidden",
     "FieldValueRequired": "FieldValueRequired",
 }
+# What a problem says, before the reason, where no rule of any object can be evaluated.
+WITHOUT_RULES: Final = "its rules were not checked: "
 _HIDDEN: Final = "its rules were not checked, because of what else is wrong"
 
 
@@ -80,7 +82,7 @@ class VersionSchema(Struct, frozen=True):
             kept = {key: value for key, value in kept.items() if key != "status"}
         problems = SchemaCheck(evaluator).problems(kept, self.schema)
         if self.rules and evaluator.obstacle:
-            problems.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
+            problems.append(unchecked(WHOLE, f"{WITHOUT_RULES}{evaluator.obstacle}"))
         elif self.rules:
             seen = seen_by_rules(kept, self.schema, embedded=True)
             # An API server then evaluates no rule of the object at all; here, rules of other fields are checked.

@@ -132,6 +132,9 @@ def test_a_source_is_a_policy_on_its_target() -> None:
         (None, "null"),
         (["5xx", 1], '["5xx", 1]'),
         ({"a": {"b": True}}, '{"a": {"b": true}}'),
+        # What a CI or a terminal obeys is written as JSON writes it.
+        (["x##[add-mask]y"], r'["x\u0023#[add-mask]y"]'),
+        (["\x7f\u202e"], r'["\u007f\u202e"]'),
     ],
 )
 def test_a_value_is_written_in_one_line(value: Json, expected: str) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 _NAME: Final = "policy"
+# What the command works without, and does less.
+_PACKAGES: Final = ("cel-expr-python", "ryaml")
+_PROGRAMS: Final = ("flate", "git", "helm", "kubectl", "kustomize")
 
 
 def completion(
@@ -52,7 +55,9 @@ def version(
 ) -> None:
     """Print the version.
 
-    With --output, also the versions of Python and of the platform.
+    With --output, also the versions of Python and of the platform, and which optional packages and programs are
+    installed: without cel-expr-python, rules (CEL) of definitions are not checked; without ryaml, YAML is read slowly;
+    helm, kustomize and flate render.
 
     \b
     Examples:
@@ -65,9 +70,22 @@ def version(
         terminal.write(f"kubectl-policy {__version__}\n")
         return
     from kubectl_policy.render.output.encoding import as_yaml, json_pieces
+    from kubectl_policy.sources.programs.installed import find_program
 
     python = ".".join(map(str, sys.version_info[:3]))
     client: dict[str, Json] = {"version": __version__, "pythonVersion": python, "platform": sys.platform}
+    client["packages"] = {name: _version_of(name) for name in _PACKAGES}
+    client["programs"] = {name: find_program(name) or None for name in _PROGRAMS}
     document: dict[str, Json] = {"clientVersion": client}
     text = as_yaml(document, unicode=True) if output == "yaml" else "".join(json_pieces(document))
     terminal.write(f"{text}\n")
+
+
+def _version_of(package: str) -> str | None:
+    """Return the version of a package; None if it is not installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -18,6 +18,7 @@ from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.shared.trials import near_field
 from kubectl_policy.topology import shape_problems_of
+from kubectl_policy.validation.admission import WITHOUT_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -226,20 +227,31 @@ def invalid_object(world: LintWorld) -> Iterator[Finding]:
 
     Source: k8s.io/apiextensions-apiserver, pkg/apiserver/validation.
     """
+    without_rules: dict[str, list[Resource]] = {}
     for kind in world.index.group_kinds:
         is_defined = kind in world.index.definitions
         for resource in world.of_kind(kind):
             # Without a definition, nothing but a wrong type can be wrong with it.
             if is_defined or any(shape_problems_of(resource)):
-                yield from _without_repetitions(world.analysis.shape_problems_of(resource.ref))
+                problems = world.analysis.shape_problems_of(resource.ref)
+                for problem in problems:
+                    _, is_unchecked, obstacle = problem.message.partition(WITHOUT_RULES)
+                    if is_unchecked:
+                        without_rules.setdefault(obstacle, []).append(resource)
+                yield from _without_repetitions(problems)
                 yield from _of_no_version(world, resource)
+    # What keeps all rules from being evaluated is said once.
+    for obstacle, unchecked in without_rules.items():
+        several = some([resource.ref for resource in unchecked])
+        message = f"the rules (CEL) of definitions were not checked for {several}: {obstacle}"
+        yield Finding(subject=None, message=message, certain=False, origin=unchecked[0].origin)
 
 
 def _without_repetitions(problems: tuple[Diagnostic, ...]) -> Iterator[Finding]:
     """Yield findings for the problems of one object; a wrong type hides schema problems of the same field."""
     of_types = {problem.field for problem in problems if problem.rule == "wrong-type"}
     for problem in problems:
-        if problem.rule == "wrong-type" or problem.field not in of_types:
+        if problem.rule == "wrong-type" or (problem.field not in of_types and WITHOUT_RULES not in problem.message):
             finding = finding_of(problem, certain=problem.rule != "schema-unchecked")
             message = finding.message.removeprefix(_REFUSED)
             yield replace(finding, message=message.removeprefix(f"{finding.field}: ").removeprefix(f"{finding.field} "))

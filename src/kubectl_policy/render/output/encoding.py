@@ -24,7 +24,7 @@ import msgspec
 from kubectl_policy.model.kind_roles import NAMESPACE
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.profiles.reading import camel_case
-from kubectl_policy.render.output.escape import escape_commands, has_commands
+from kubectl_policy.render.output.escape import escape_commands, escape_in_json, has_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,6 @@ _INLINE: Final = re.compile(r"Annotated\[(\w+), 'inline'\]")
 _SCALARS: Final = frozenset({str, int, bool, type(None), msgspec.Raw})
 # So many items of a list are encoded at once: a document of thousands is never in memory as a whole.
 _CHUNK: Final = 256
-_ESCAPE: Final = "\\u00"
 _NOT_ASCII: Final = re.compile(r"[^\n -~]")
 # PyYAML folds longer strings, which makes them hard to search for.
 _UNFOLDED: Final = 2**30
@@ -173,16 +172,16 @@ def json_pieces(value: object) -> Iterator[str]:
     It is in ASCII only: what a name holds can then do no harm and is kept by any encoding.
     """
     if not isinstance(value, dict):
-        yield escape_commands(_json(value), _ESCAPE)
+        yield escape_in_json(_json(value))
         return
     head = "{"
     for name, child in cast("dict[str, object]", value).items():
-        yield f"{head}\n  {escape_commands(_json(name), _ESCAPE)}: "
+        yield f"{head}\n  {escape_in_json(_json(name))}: "
         head = ","
         if _is_list(child):
             yield from _items(iter(cast("Iterable[object]", child)))
         else:
-            yield escape_commands(_json(child).replace("\n", "\n  "), _ESCAPE)
+            yield escape_in_json(_json(child).replace("\n", "\n  "))
     yield "{}" if head == "{" else "\n}"
 
 
@@ -195,7 +194,7 @@ def _items(items: Iterator[object]) -> Iterator[str]:
     while chunk := list(islice(items, _CHUNK)):
         # Without the brackets of the chunk.
         text = _json(chunk)[1:-2].replace("\n", "\n  ")
-        yield head + escape_commands(text, _ESCAPE)
+        yield head + escape_in_json(text)
         head = ","
     yield "[]" if head == "[" else "\n  ]"
 

@@ -54,6 +54,11 @@ def escape_commands(text: str, written: str = "\\x") -> str:
     return re.sub(_COMMAND, lambda match: f"{match['indent'] or ''}{written}{ord(match[0][-1]):02x}", text)
 
 
+def escape_in_json(text: str) -> str:
+    r"""Replace what a CI would obey in JSON, of which no string has other escapes than `\u0023`."""
+    return escape_commands(text, "\\u00")
+
+
 # GitHub looks for mentions, references, emoji and links when entities are characters again. It does so piece by piece,
 # and an empty comment ends a piece. https://github.com/github/cmark-gfm/issues/181
 _PIECE_END: Final = "<!-- -->"

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.output.columns import NONE, aligned
-from kubectl_policy.render.output.escape import escape_lines
+from kubectl_policy.render.output.escape import escape_in_json, escape_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -147,7 +147,7 @@ def _array(part: _Literal | Sequence[object]) -> str:
     if isinstance(part, _Literal) and not part.text:
         return ""
     values = [part.text] if isinstance(part, _Literal) else list(part)
-    return f"{json.dumps(values, indent=4)}\n"
+    return f"{escape_in_json(json.dumps(values, indent=4))}\n"
 
 
 def _lacking(parts: Iterable[_Literal | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, th
 
 def _shown(value: object) -> str:
     """Return text with control characters made visible; anything else as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else escape_in_json(json.dumps(value))
     return escape_lines(text)
 
 

@@ -10,6 +10,7 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTA
 from kubectl_policy.model.kinds import listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed, shown_namespace
 from kubectl_policy.model.world import grouped
+from kubectl_policy.render.output.escape import escape_in_json
 from kubectl_policy.render.output.text import Segment
 from kubectl_policy.topology.references import section_words
 
@@ -124,7 +125,9 @@ def flow(value: Json) -> str:
         return str(value)
     import json  # noqa: PLC0415 (most values are text or whole numbers)
 
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    # What is not printable is written out later, in a form that JSON does not have.
+    return escape_in_json(text if text.isprintable() else json.dumps(value))
 
 
 def mark(profile: PolicyKindProfile, choice: str) -> str:
