@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import json
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import pytest
 import yaml
 
 from kubectl_policy import analyze
@@ -20,7 +21,7 @@ from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import VALIDATOR
 from tests.render.shown import shown
-from tests.render.worlds import defaults, overrides, world
+from tests.render.worlds import INHERITED, defaults, overrides, world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.matrix import Matrix, RowSort
 
 
@@ -110,13 +112,62 @@ def test_what_may_be_invalid_is_marked() -> None:
     )
     classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
     base = [classes, build.gateway(), build.route("r"), build.service("s"), needs]
-    answer = of(analyze(build.snapshot(*base)), "basicAuth", "jwt")
+    answer = of(analyze(build.snapshot(*base)), "basicAuth", "jvt")
     assert shown(answer, "table", View(headers=False)).split("   ")[2:] == ["basic auth (may be invalid)", "-\n"]
     assert matrix_remarks(answer, empty=False) == [
         "1 rule, as far as could be read: 1 object is not in the input.",
-        "jwt is not in force anywhere here; is it a field of these policies?",
+        "jvt is not in force anywhere here; is it a field of these policies?",
         "hint: -o yaml says what is not in the input",
     ]
+
+
+PROVIDERS: Final[Json] = [
+    {"name": "acme", "issuer": "https://login.acme.example", "remoteJWKS": {"uri": "https://login.acme.example/keys"}},
+    {"name": "members", "issuer": "https://members.example"},
+]
+
+
+def test_a_list_of_named_things_is_in_short() -> None:
+    """By their names; the formats for programs, wide tables and --show-all have the whole."""
+    policy = build.policy("p", build.ON_GATEWAY, jwt=PROVIDERS, color="red")
+    answer = of(analyze(build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy)), "jwt")
+    brief = "[acme] issuer https://login.acme.example …, [members] issuer https://members.example"
+    assert brief in shown(answer, "table")
+    for name, view in (("wide", View()), ("csv", View()), ("table", View(everything=True))):
+        assert brief not in shown(answer, name, view)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kinds", "remark"),
+    [
+        (("jwt", "rateLimit.local.rules"), (), "jwt and rateLimit.local.rules are not in force anywhere here"),
+        (("jwt",), ("SecurityPolicy",), "jwt is not in force anywhere here"),
+        (("jwt",), ("ColorPolicy",), "jwt is not in force anywhere here; is it a field of these policies?"),
+        (("jwt", "x["), (), "jwt and x[ are not in force anywhere here; x[: is it a field of these policies?"),
+        (("x", "y"), (), "x and y are not in force anywhere here; are they fields of these policies?"),
+        (("shades[0].dark", "tones.x"), ("ColorPolicy",), "shades[0].dark and tones.x are not in force anywhere here"),
+        (("tint",), ("ColorPolicy",), "tint is not in force anywhere here; is it a field of these policies?"),
+        (("shades.a",), ("ColorPolicy",), "shades.a is not in force anywhere here; is it a field of these policies?"),
+    ],
+    ids=str,
+)
+def test_only_fields_that_nobody_knows_are_asked_about(
+    fields: tuple[str, ...], kinds: tuple[str, ...], remark: str
+) -> None:
+    """A profile or a definition knows a field, also in the stanzas of policies; without kinds any profile does."""
+    shades: Json = {"type": "array", "items": {"type": "object", "properties": {"dark": {"type": "string"}}}}
+    tones: Json = {"type": "object", "additionalProperties": {"type": "string"}}
+    stanza: Json = {"type": "object", "properties": {"shades": shades, "tones": tones}}
+    targets: Json = {"type": "array", "items": {"type": "object"}}
+    spec: Json = {"type": "object", "properties": {"targetRefs": targets, "defaults": stanza}}
+    schema: Json = {"type": "object", "properties": {"spec": spec}}
+    definition = build.crd("ColorPolicy", labels=INHERITED, schema=schema)
+    security = build.crd("SecurityPolicy", group="gateway.envoyproxy.io")
+    elsewhere = build.policy("p", build.target("gone"), color="red")
+    base = (build.gateway(), build.route("r"), build.service("s"))
+    read = build.snapshot(definition, security, elsewhere, *base, complete=True)
+    answer = matrix(analyze(read), MatrixOptions(fields=fields, kinds=kinds))
+    assert matrix_remarks(answer, empty=False) == [remark]
 
 
 def test_what_may_hold_is_marked() -> None:

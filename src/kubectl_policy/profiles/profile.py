@@ -137,6 +137,25 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         """
         return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
 
+    def mentions(self, field: Sequence[str]) -> bool:
+        """Whether the profile names a field of the settings, something in it or something around it."""
+        return any(field[: len(named)] == named[: len(field)] for named in self._named_fields)
+
+    @cached_property
+    def _named_fields(self) -> frozenset[tuple[str, ...]]:
+        """The keys of all fields of the settings that the profile names."""
+        names = [
+            *(part.field for part in self.summary),
+            *(part.field for part in self.permissive),
+            *(need.field.removeprefix("spec.") for need in self.needs),
+            *(field.removeprefix("spec.") for field in self.backend_fields),
+            *(field for variant in self.variants for field in variant.fields or ()),
+            *(*self.security_fields, *self.whole_fields, *self.list_keys, *self.object_fields),
+            *(part.field for part in self.joint_fields),
+        ]
+        every = (tuple(step for step in FieldPath.parse(name).steps if isinstance(step, str)) for name in names)
+        return frozenset(filter(None, every))
+
     def summary_of(self, spec: Mapping[str, Json]) -> tuple[str, ...]:
         """Return settings in short phrases, such as `JWT from acme`; if all policies apply, those of one policy."""
         return summarize(self.summary, spec)

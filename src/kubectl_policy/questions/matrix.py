@@ -26,6 +26,7 @@ from kubectl_policy.questions.matrix_cells import Cells, MatrixCell, MatrixColum
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.fields import LocateLine, with_line
 from kubectl_policy.questions.shared.in_force import EffectiveEntry, effective_entries, own_settings_entries
+from kubectl_policy.questions.shared.known_fields import is_known_field
 from kubectl_policy.questions.shared.path_phrases import NumberedPath, PathNumber, numbered, numbers
 from kubectl_policy.questions.shared.selection import EVERYTHING, ListType, Selection, kinds_meant, select
 
@@ -106,6 +107,8 @@ class Matrix(Answer, frozen=True, kw_only=True):
     items: Annotated[tuple[MatrixRow, ...], Meta(description="The listed rows.")]
     # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
+    # Those of them that no profile and no definition of a policy kind knows.
+    unknown_fields: tuple[str, ...]
     elsewhere: tuple[str, ...]
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
@@ -142,6 +145,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
         *(blind_spot for row in rows for blind_spot in row.unseen),
     )
     used = {column for row in rows for column, cell in zip(columns, row.cells, strict=True) if cell.parts}
+    unused = tuple(column.field for column in columns if column.field and column not in used)
     return Matrix(
         asked=asked,
         type=selected.type,
@@ -150,7 +154,8 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
         items=tuple(row for row in rows if not asked.missing or row.without),
         examined=len(rows),
         idle=sum(not row.paths for row in rows),
-        unused=tuple(column.field for column in columns if column.field and column not in used),
+        unused=unused,
+        unknown_fields=tuple(field for field in unused if not is_known_field(analysis, field, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys(unseen)),
         place=analysis.index.source,

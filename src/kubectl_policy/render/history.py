@@ -12,6 +12,7 @@ from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad, pr
 from kubectl_policy.render.wording.names import count, flow, node_label, self_phrase
 from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
+from kubectl_policy.render.wording.values import brief, brief_change
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -105,9 +106,10 @@ def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
 def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_new: bool) -> Line:
     """`retry.numRetries   2 → 4   on rule cart   infra/defaults, platform.yaml:55`."""
     old, new = change.before, change.after
-    values = _value(new, view) if is_new else f"{_value(old, view)} → {_value(new, view)}"
+    values = _values(old, new, view)
+    text = values[1] if is_new else " → ".join(values)
     where = listed([section_words(replace(subject, section=section)) for section in change.sections])
-    spans = [Segment(pad(change.field, field) + " " * _GAP), Segment(values, "value")]
+    spans = [Segment(pad(change.field, field) + " " * _GAP), Segment(text, "value")]
     if where:
         spans.append(Segment(f"   on {where}", prose=True))
     setting = new or old
@@ -121,13 +123,18 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_
     return Line(tuple(spans), _ROW, _ROW + _GAP)
 
 
-def _value(setting: Setting | None, view: View) -> str:
-    if setting is None:
-        return "nothing"
-    if setting.removed:
-        return "removed"
-    text = flow(setting.value)
-    return cut(text, _LONGEST) if view.cuts else text
+def _values(old: Setting | None, new: Setting | None, view: View) -> tuple[str, str]:
+    """Return the values before and after a change; at a terminal, what differs in long lists."""
+    differing = brief_change(old.value, new.value) if old and new and view.cuts else None
+
+    def phrase(setting: Setting | None, text: str) -> str:
+        if setting is None:
+            return "nothing"
+        return "removed" if setting.removed else cut(text, _LONGEST) if view.cuts else text
+
+    show = brief if view.cuts else flow
+    texts = differing or (show(old.value) if old else "", show(new.value) if new else "")
+    return phrase(old, texts[0]), phrase(new, texts[1])
 
 
 def _name(setting: Setting, subject: NodeRef) -> str:

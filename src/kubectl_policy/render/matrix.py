@@ -13,11 +13,13 @@ from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Tabl
 from kubectl_policy.render.wording.blind_spots import missing, unread_hedge, unread_reason
 from kubectl_policy.render.wording.names import count, either, flow, namespaces_phrase, node_label, self_phrase
 from kubectl_policy.render.wording.sections import nothing_found
+from kubectl_policy.render.wording.values import brief
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.matrix import Matrix, MatrixRow
     from kubectl_policy.questions.matrix_cells import CellPart
     from kubectl_policy.render.output.text import Style, View
@@ -42,24 +44,30 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
         shown.append(Column("RULE", lambda row: section_words(row.subject) if row.subject.section else ""))
         shown.append(Column("HOSTNAMES", lambda row: row.hostnames, narrow=False))
     for index, column in enumerate(matrix.columns):
-        cell, style = partial(_cell, index=index), partial(_style, index=index)
+        cell, style = partial(_cell, index=index, view=view), partial(_style, index=index)
         shown.append(Column(column.title, cell, rank=index + 1, least=_LEAST, style=style))
         shown.append(Column(f"{column.title} FROM", partial(_from, index=index), narrow=False))
     return Table(tuple(shown), matrix.items)
 
 
-def _cell(row: MatrixRow, index: int) -> Sentence:
-    """Return the settings in force, with their paths unless these are all; unknown ones are marked."""
+def _cell(row: MatrixRow, index: int, view: View) -> Sentence:
+    """Return the settings in force, with their paths unless these are all; unknown ones are marked.
+
+    Long lists are in short, but where everything is asked for.
+    """
     cell = row.cells[index]
     if not row.paths:
         return Sentence(_UNKNOWN if row.unseen else _IDLE)
     if not cell.parts:
         return Sentence(_UNKNOWN if cell.unknown else NOTHING)
     which = PathPhrases(row.paths)
-    phrases = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
-    if cell.without:
-        phrases.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
-    return Sentence("; ".join(phrases))
+    rest = [f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}"] if cell.without else []
+
+    def phrase(value_phrase: Callable[[Json], str]) -> str:
+        parts = (f"{_words(part, value_phrase)}{_scope(which, row, part.positions)}" for part in cell.parts)
+        return "; ".join([*parts, *rest])
+
+    return Sentence(phrase(flow), "" if view.everything else phrase(brief))
 
 
 def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> str:
@@ -68,14 +76,14 @@ def _scope(which: PathPhrases, row: MatrixRow, positions: tuple[int, ...]) -> st
     return f" on {which.words(positions).removesuffix(' only')}"
 
 
-def _words(part: CellPart) -> str:
+def _words(part: CellPart, value_phrase: Callable[[Json], str]) -> str:
     """Return a value, or phrases; `set` for what has no words."""
     if part.summary:
         phrase = ", ".join(part.summary)
     elif len(part.settings) == 1:
-        phrase = flow(part.settings[0].value)
+        phrase = value_phrase(part.settings[0].value)
     else:
-        phrase = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
+        phrase = ", ".join(f"{setting.field} {value_phrase(setting.value)}" for setting in part.settings) or "set"
     passed = " (for what is below)" if part.passes_down else ""
     if not part.certain:
         return f"{phrase}{passed} (may hold)"
@@ -147,9 +155,18 @@ def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
         remarks += nothing_found(matrix.namespace, matrix.elsewhere, matrix.type.noun)
     if matrix.unused:
         verb = "is" if len(matrix.unused) == 1 else "are"
-        remarks.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
+        remarks.append(f"{listed(matrix.unused)} {verb} not in force anywhere here{_question(matrix)}")
     if matrix.unseen:
         unknown = any(cell.unknown for row in matrix.items for cell in row.cells)
         lead = "what is <unknown> may be set by something that could not be read; " if unknown else ""
         remarks.append(f"hint: {lead}-o yaml says what {missing(matrix.place)}")
     return remarks
+
+
+def _question(matrix: Matrix) -> str:
+    """Ask whether fields exist that no profile and no definition knows; "" if all are known."""
+    fields = matrix.unknown_fields
+    if not fields:
+        return ""
+    subject = "" if fields == matrix.unused else f"{listed(fields)}: "
+    return f"; {subject}{'is it a field' if len(fields) == 1 else 'are they fields'} of these policies?"

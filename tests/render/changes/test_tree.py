@@ -147,10 +147,12 @@ def test_where_long_values_differ_is_what_is_shown_of_them() -> None:
     before, after = valued(providers("https://a.example")), valued(providers("https://b.example"), *ABOVE)
     both = FieldChange("jwt", before, after, security=False)
     text = shown(change(both), subject=True, view=TERMINAL)
-    assert '  jwt   …"uri": "https://a.example", "cache": "ccc' in text
-    assert '→ …"uri": "https://b.example", "cache": "ccc' in text
+    assert "  jwt   [guild] keys.uri https://a.example\n" in text
+    assert "→ [guild] keys.uri https://b.example, set by ColorPolicy default/above" in text
     assert '[{"name": "guild", "audiences"' in shown(change(both), subject=True)
-    assert '[{"name": "guild", "audiences"' in shown(change(replace(both, after=None)), view=TERMINAL)
+    assert "[guild] audiences" in shown(change(replace(both, after=None)), view=TERMINAL)
+    unnamed = replace(both, before=valued(["a" * 60, "b" * 60]), after=valued(["a" * 60, "c" * 60]))
+    assert '  jwt   …"bbbb' in shown(change(unnamed), view=TERMINAL)
 
 
 def test_sections_stand_with_their_object() -> None:

@@ -17,6 +17,7 @@ from kubectl_policy.render.output.text import Line, Segment, cells, cut, pad
 from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_phrase, source_phrase
 from kubectl_policy.render.wording.sections import BLANK
 from kubectl_policy.render.wording.settings import GAP, INDENT, assumption_lines, doubt_lines
+from kubectl_policy.render.wording.values import brief, brief_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,7 +163,7 @@ def _setting_row(
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
     clauses = [clause for clause in setters if clause]
-    before, after = value_phrase(field.before), value_phrase(field.after)
+    before, after = _value_phrases(field, view)
     if view.cuts:
         same = _same_beginning(before, after)
         if same > view.width // 4:
@@ -219,12 +220,26 @@ def _sort_phrases(change: EffectChange) -> Mapping[ChangeSort, str]:
     return {**_SORTS, "moved": _NOW[now.pop()] if len(now) == 1 else _BY_ANOTHER_TARGET}
 
 
-def value_phrase(value: EffectiveValue | None, nothing: str = "nothing", removed: str = "removed") -> str:
-    """Return a value in one line."""
+def value_phrase(
+    value: EffectiveValue | None, nothing: str = "nothing", removed: str = "removed", text: str = ""
+) -> str:
+    """Return a value in one line, or a `text` that stands for it."""
     if value is None:
         return nothing
-    text = removed if value.removed else flow(value.value)
-    return text if value.certain else f"{text} (may hold)"
+    phrase = removed if value.removed else text or flow(value.value)
+    return phrase if value.certain else f"{phrase} (may hold)"
+
+
+def _value_phrases(field: FieldChange, view: View) -> tuple[str, str]:
+    """Return the values before and after a change in one line each; at a terminal, what differs in long lists."""
+    before, after = field.before, field.after
+    if not view.cuts:
+        return value_phrase(before), value_phrase(after)
+    if before and after:
+        old, new = brief_change(before.value, after.value)
+    else:
+        old, new = (brief(value.value) if value else "" for value in (before, after))
+    return value_phrase(before, text=old), value_phrase(after, text=new)
 
 
 def _setter_phrases(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> tuple[str, str]:

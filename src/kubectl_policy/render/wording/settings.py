@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES, layer_of
@@ -11,6 +10,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.reasons import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Segment, cells, cut, prose_line
 from kubectl_policy.render.wording.names import flow, source_phrase
+from kubectl_policy.render.wording.values import beginning, brief
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -66,26 +66,11 @@ def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
 
 def shortened(value: Json, room: int, view: View) -> str:
     """Return a value in one line; at a terminal the beginning of a long one, by the names of what it lists."""
-    text = flow(value)
+    text = brief(value) if view.cuts else flow(value)
     room = max(room, _LEAST)
     if not view.cuts or cells(text) <= room:
         return text
-    return cut(_beginning(value) or text, room)
-
-
-def _beginning(value: Json) -> str:
-    """`[acme] issuer https://login.acme.com …`: a list of objects by their names, and the first field of each."""
-    items = value if isinstance(value, list) else []
-    objects = [item for item in items if isinstance(item, Mapping)]
-    return ", ".join(map(_object, objects)) if len(objects) == len(items) else ""
-
-
-def _object(item: Mapping[str, Json]) -> str:
-    name = item.get("name")
-    rest = [(key, child) for key, child in item.items() if key != "name"]
-    parts = [f"[{name}]"] if isinstance(name, str) else []
-    parts += [f"{key} {flow(child)}" for key, child in rest[:1]]
-    return " ".join(parts) + (" …" if len(rest) > 1 else "")
+    return cut(beginning(value) or text, room)
 
 
 _ASSUMPTIONS: Final = {
