@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from kubectl_policy.cli.options import OutputOption
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.render.output.formats import TEMPLATE_FILES, TEMPLATES, format_of
-from kubectl_policy.text.named_file import read_named_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +60,8 @@ _EXAMPLES: Final = {
 
 def _read(kind: str, path: str) -> str:
     """Return the template in a file. Columns have two lines there: the headers, and the paths below them."""
+    from kubectl_policy.text.named_file import read_named_text
+
     try:
         text = read_named_text(path, _MAX_SIZE)
     except (OSError, ValueError) as error:
