@@ -74,9 +74,9 @@ def test_a_part_of_a_state_is_to_be_applied(command: Command, tmp_path: Path, ou
     write = f"write kubectl policy diff -f {part} --offline {whole}"
     hint = f"hint: for what changes when {part} is applied to {whole}, {write}"
     for states, subject in (((whole, part), "later"), ((part, whole), "earlier")):
-        found = command("diff", *states, "--complete", "-o", output)
-        assert found.err.splitlines()[-1] == hint
-        assert f"he {subject} state lacks nearly all objects" in " ".join((found.out + found.err).split())
+        compared = command("diff", *states, "--complete", "-o", output)
+        assert compared.err.splitlines()[-1] == hint
+        assert f"he {subject} state lacks nearly all objects" in " ".join((compared.out + compared.err).split())
 
 
 def test_two_revisions_are_compared(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
