@@ -128,7 +128,7 @@ def test_unknown_options(command: Command, name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ("--blam", "no such option: --blam (Possible options: --as, --blame)"),
+        ("--blam", "no such option: --blam (Possible options: --as, --blame, --filename)"),
         ("-Ax", "no such option: -A"),
         ("-x=1", "no such option: -x"),
         ("--nothing=1", "no such option: --nothing"),
