@@ -142,13 +142,13 @@ class StateComparison:
             yield from self._pairs_of(kind, through)
 
     def route_pairs(self) -> Iterator[Pair]:
-        """Yield the settings of rules of changed routes in both states, on every path to them, in the order of paths.
+        """Yield the settings that changed routes and backends make themselves, on every path to them, in their order.
 
         Routes that only one state has are left out: they lose or gain requests, not settings. A field that stands for a
         setting of policies in both states is in the pairs of these policies.
         """
-        for route in sorted(ref for ref in self.updated if ref.group_kind in ROUTES):
-            states = (self.before, self.after)
+        states = (self.before, self.after)
+        for route in sorted(ref for ref in self.updated if self.after.registry.route_settings_of(ref.group_kind)):
             old, new = ({*_to_rules(state, route)} for state in states)
             for path in sorted(old | new):
                 exists = (path in old, path in new)
@@ -318,8 +318,8 @@ def may_exist(analysis: Analysis, node: NodeRef) -> bool:
 
 
 def _to_rules(analysis: Analysis, route: ObjectRef) -> Iterator[Path]:
-    """Yield the paths to the rules of a route that carry traffic."""
-    for section in analysis.topology.sections(route):
+    """Yield the paths to the rules of a route, or to a backend, that carry traffic."""
+    for section in analysis.topology.sections(route) if route.group_kind in ROUTES else ("",):
         yield from filter(analysis.topology.carries_traffic, analysis.topology.paths(NodeRef(route, section)))
 
 

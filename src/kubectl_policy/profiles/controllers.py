@@ -292,6 +292,15 @@ class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
 
     ports: Annotated[tuple[FieldName, ...], Meta(min_length=1)]
     """The fields with the numbers of the ports; the path continues into each element of a list."""
+    settings: Mapping[str, Name] = NOTHING
+    """A map from the fields of `spec` that are settings of the connections to a backend, each including all fields
+    below it, to their names in answers, in the singular: `tls: TLS setting`. Without it: no known settings.
+    """
+    security_fields: frozenset[SecurityField] = frozenset()
+    """The settings that protect, in the format of `securityFields` of a policy kind."""
+    summary: Annotated[tuple[SummaryPart, ...], Meta(min_length=1)] = ()
+    """The phrases that summarize the settings, in the format of `summary` of a policy kind. Without it: by their names.
+    """
     evidence: Evidence
     """The sources of this information."""
 

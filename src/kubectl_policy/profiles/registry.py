@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kind_roles import ROUTES, TARGET_KINDS
 from kubectl_policy.model.kinds import KindNames, is_kubernetes_own, plural
-from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, RouteSettings
 from kubectl_policy.profiles.infer import infer_profile, signs_of
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 from kubectl_policy.profiles.merging import TargetLevel
@@ -110,21 +110,21 @@ class Registry:
 
     @cached_method
     def route_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
-        """Return the settings that rules of a kind of routes make themselves, as a profile; None if no file has any.
+        """Return the settings that rules of a kind of routes, or backends of a kind, make themselves, as a profile.
 
-        They have the form of a profile because they are shown and compared like settings of policies; the kind is no
-        policy kind for that.
+        None if no file has any. They have the form of a profile because they are shown and compared like settings of
+        policies; the kind is no policy kind for that.
         """
         profiles = self._profiles_of_file(group_kind.group)
-        profile = next((profile for profile in profiles if group_kind in profile.routes), None)
-        if profile is None:
+        profile = next((profile for profile in profiles if _own_settings(profile, group_kind)), None)
+        settings = _own_settings(profile, group_kind) if profile else None
+        if profile is None or settings is None:
             return None
-        settings = profile.routes[group_kind]
         return PolicyKindProfile(
             group_kind=group_kind,
             policy_class="direct",
             known_by="profile",
-            effective_targets=(TargetLevel(group_kind, section=True),),
+            effective_targets=(TargetLevel(group_kind, section=group_kind in ROUTES),),
             security_fields=settings.security_fields,
             summary=settings.summary,
             route_settings=settings,
@@ -170,3 +170,16 @@ class Registry:
         if profile is None:
             raise KeyError(group_kind)
         return profile
+
+
+def _own_settings(profile: PolicyKindProfile, kind: GroupKind) -> RouteSettings | None:
+    """Return the settings that rules of routes, or backends, make themselves by the file of a profile."""
+    backend = profile.backends.get(kind)
+    if backend is None or not backend.settings:
+        return profile.routes.get(kind)
+    return RouteSettings(
+        fields=backend.settings,
+        security_fields=backend.security_fields,
+        summary=backend.summary,
+        evidence=backend.evidence,
+    )

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
-from kubectl_policy.model.kind_roles import SERVICE
+from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, mapping_at, text_at, value_at
+from kubectl_policy.model.kind_roles import ROUTES, SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
@@ -39,6 +39,8 @@ class RuleSettings(Struct, frozen=True, dict=True, eq=False):
     @cached_method
     def fields(self, rule: NodeRef) -> Mapping[str, Json]:
         """Return the fields of a rule, and beside them what its filters hold; nothing of any other node."""
+        if rule.object.group_kind not in ROUTES:
+            return {}
         settings, raw = self._settings(rule.object.group_kind), self._rule(rule)
         return {**raw, **_of_filters(raw, settings)} if settings else raw
 
@@ -53,6 +55,8 @@ class RuleSettings(Struct, frozen=True, dict=True, eq=False):
     def place(self, rule: NodeRef, field: Field) -> FieldPath:
         """Return the field of a route at which a rule makes a setting, by the setting's path of keys."""
         settings, sections = self._settings(rule.object.group_kind), self._topology.sections(rule.object)
+        if settings and rule.object.group_kind not in ROUTES:
+            return FieldPath(("spec", *field))
         if settings is None or rule.section not in sections:
             return WHOLE
         at = FieldPath(("spec", "rules", sections.index(rule.section)))
@@ -64,9 +68,11 @@ class RuleSettings(Struct, frozen=True, dict=True, eq=False):
         return profile.route_settings if profile else None
 
     def _rule(self, rule: NodeRef, *, written: bool = False) -> Mapping[str, Json]:
-        """Return a rule of a route that was read, with its defaults or as it is `written`; empty if there is none."""
+        """Return a rule of a route, or the spec of a backend, with its defaults or as it is `written`; or nothing."""
         index, sections = self._topology.index, self._topology.sections(rule.object)
         resource = index.get(rule.object)
+        if resource and rule.object.group_kind not in ROUTES:
+            return mapping_at(resource.raw if written else index.defaulted(rule.object), "spec")
         if resource is None or rule.section not in sections:
             return {}
         rules = items_at(resource.raw if written else index.defaulted(rule.object), "spec.rules")
@@ -74,6 +80,11 @@ class RuleSettings(Struct, frozen=True, dict=True, eq=False):
         # A route that has no rules gets one from its defaults.
         section = rules[position] if position < len(rules) else None
         return section if isinstance(section, Mapping) else {}
+
+    def is_made_at(self, node: NodeRef) -> bool:
+        """Whether a node may make settings itself: a rule of a route, or a backend of a kind that does."""
+        kind = node.object.group_kind
+        return bool(node.section) if kind in ROUTES else not node.section and self._settings(kind) is not None
 
     @cached_method
     def _resolution(self, rule: NodeRef, elsewhere: frozenset[str]) -> Resolution | None:

@@ -134,7 +134,7 @@ class Resolver:
         What stands for a setting of policies that count at the rule is among those, and left out here.
         """
         for position, node in enumerate(path):
-            if node.section and node.object.group_kind in ROUTES:
+            if self.rules.is_made_at(node):
                 end = path[: position + 1]
                 outcome = self.rules.at_end(end, self.rule_fields_in_policies(end))
                 yield from [outcome] if outcome else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.questions.shared.effects import from_the_root
@@ -207,7 +208,8 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Segment(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
     if change.profile.route_settings:
-        kind = "the routes' own settings" if number > 1 else "the route's own settings"
+        noun = "route" if change.policy_kind in ROUTES else change.policy_kind.kind
+        kind = f"the {plural(noun)}' own settings" if number > 1 else f"the {noun}'s own settings"
     return Line((lead, danger, Segment(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
 
 

@@ -12,7 +12,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import ABOVE_ROUTES, NAMESPACE
 from kubectl_policy.model.world import grouped, grouped_by
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.names import count, kind_itself
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -253,7 +253,7 @@ class BranchOutcomes:
             noun=self._names.get(group.policy_kind, group.policy_kind.kind) if group.policies else "",
             lead=f"{perhaps}{where}: ",
             summary=", ".join(group.summary),
-            policies=tuple(elsewhere) if group.policies else ("the route itself",),
+            policies=tuple(elsewhere) if group.policies else (kind_itself(group.policy_kind),),
             scope=f", on {group.scope}" if group.scope else "",
         )
         return head, [(policy.qualified_name, "") for policy in direct]

@@ -12,7 +12,7 @@ from kubectl_policy.model.kind_roles import ABOVE_ROUTES, LISTENER_HOLDERS, NAME
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
 from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
-from kubectl_policy.render.wording.names import count, kind_counts, kind_names
+from kubectl_policy.render.wording.names import count, kind_counts, kind_itself, kind_names
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def outcome_lines(node: GraphNode) -> Iterator[str]:
     which = PathPhrases(outcome.paths)
     for group in outcome.groups:
         names_of_policies = listed([ref.qualified_name for ref in group.policies])
-        by = f" ({names_of_policies or 'the route itself'})"
+        by = f" ({names_of_policies or kind_itself(group.policy_kind)})"
         scope = f", on {which.words(group.positions)}" if len(group.positions) < len(outcome.paths) else ""
         perhaps = "" if group.certain else ", may hold"
         name = "" if not group.policies else f"{group.policy_kind.kind}: "

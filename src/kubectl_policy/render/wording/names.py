@@ -87,7 +87,12 @@ def source_filter_phrase(source: Source) -> str:
 
 def self_phrase(obj: ObjectRef) -> str:
     """`the route itself`: the object that an answer is about, as the source of its own settings."""
-    return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
+    return kind_itself(obj.group_kind)
+
+
+def kind_itself(kind: GroupKind) -> str:
+    """`the route itself`, `the Service itself`: an object of a kind as the source of its own settings."""
+    return f"the {'route' if kind.kind.endswith('Route') else kind.kind} itself"
 
 
 # By a source, all of its targets by way of which it brings the same.

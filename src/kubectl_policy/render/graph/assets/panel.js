@@ -278,7 +278,7 @@ function settings(selected, positions) {
                     "h4",
                     {},
                     outcome.kind,
-                    outcome.own && h("span.chip.passes", {}, "of the rule itself"),
+                    outcome.own && h("span.chip.passes", {}, "of the object itself"),
                     outcome.passesDown && h("span.chip.passes", {}, "passes down to what is below"),
                 ),
                 on.length < positions.length && scope(selected, on, positions),
