@@ -127,8 +127,8 @@ class Relations:
     def reusing(self, original: Relations, differing: Collection[GroupKind]) -> Relations:
         """Return these relations with the references of another state, if only objects of some kinds differ."""
         # Settings of a controller may let the routes of its Gateways refer without grants.
-        shared = set() if self.gateways.implementation.settings else {*HIERARCHY}.difference(ROUTES)
-        is_same = shared.issuperset(differing)
+        is_independent = not self.gateways.implementation.settings
+        is_same = is_independent and {*HIERARCHY}.difference(ROUTES).issuperset(differing)
         is_read_alike = self.index.snapshot.is_read_like(original.index.snapshot)
         same = original if is_same and is_read_alike else None
         return Relations(self.index, self.gateways.implementation, self._registry, same)
