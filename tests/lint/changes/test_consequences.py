@@ -16,13 +16,16 @@ from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Json, Origin
 from tests import build
-from tests.lint.policy_manifests import JWT, gateway, policy, route, service
+from tests.lint.policy_manifests import CORS, JWT, gateway, policy, route, service
 from tests.lint.rule_worlds import document, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_policy.model import ObjectRef
+
 SELECTED: Final = LintSettings(selected=("GWP1001", "GWP1002", "GWP4", "GWP5001", "GWP5004", "GWP91"))
+GATEWAY: Final = build.ref("Gateway", "public", "infra")
 RENAMED: Final = "spec.listeners[0].name was http"
 
 
@@ -95,6 +98,35 @@ def test_a_change_may_touch_the_object_itself() -> None:
     assert joined(before, before) == ()
 
 
+@pytest.mark.parametrize(("source", "line"), [("<stdin>", 7), ("gone.yaml", 2)])
+def test_a_finding_alone_moves_to_files_of_the_input(source: str, line: int) -> None:
+    """To no other one: where a file of the base belongs may not be known."""
+    comparison = states(gateway() + route(section="http"), route(section="http"))
+    only = replace(SELECTED, selected=("GWP4001", "GWP9104"))
+    world = LintWorld(comparison.after, only, lambda _: True, comparison)
+
+    def locate(origin: Origin | None, _: str) -> Origin | None:
+        return replace(origin, source=source) if origin else None
+
+    (finding,) = join_consequences(findings_in(world), [world], only, locate)
+    assert finding.origin == Origin("<stdin>", line)
+
+
+def test_security_that_is_lost_is_told_by_itself() -> None:
+    """At the new policy, beside what else that does."""
+    before = gateway() + REST + policy("SecurityPolicy", "Gateway/public", JWT)
+    named = replace(SELECTED, selected=("GWP9101", "GWP2", "GWP9104"))
+    findings = joined(before, before + policy("SecurityPolicy", "HTTPRoute/a", CORS), named)
+    assert told(findings) == [
+        ("GWP9101", "HTTPRoute shop/a", 41),
+        ("GWP2005", "SecurityPolicy shop/a", 41),
+        ("GWP9104", "SecurityPolicy shop/a", 41),
+    ]
+    alone = replace(SELECTED, selected=("GWP9101", "GWP2004", "GWP9104"))
+    findings = joined(before, before + policy("SecurityPolicy", "HTTPRoute/a", CORS), alone)
+    assert told(findings) == [("GWP9101", "HTTPRoute shop/a", 41), ("GWP2004", "SecurityPolicy infra/public", 41)]
+
+
 GRANT: Final = document(
     "ReferenceGrant",
     "open",
@@ -138,8 +170,36 @@ def test_the_only_change_is_the_cause_and_of_many_perhaps_none() -> None:
     one = Causes(states(gateway(), gateway(listeners=["web"])))
     assert str(one.of(finding)) == "Gateway infra/public"
     assert one.of(replace(finding, subject=None)) is None
-    both = Causes(states(gateway() + NOISE, gateway(listeners=["web"]) + NOISES))
+    named = Causes(states(gateway() + NOISE, gateway() + NOISES + policy("SecurityPolicy", "Gateway/public", JWT)))
+    assert str(named.of(replace(finding, subject=GATEWAY))) == "SecurityPolicy infra/public"
+    # What names an object of that name means one of its own namespace.
+    both = Causes(states(gateway() + NOISE, gateway(listeners=["web"]) + NOISES + route("x", section="r")))
     assert both.of(finding) is None
+
+
+LISTENER_SET: Final = document("ListenerSet", "set", "{parentRef: {name: public, namespace: infra}, listeners: []}")
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        build.ref("Gateway", "public", "infra"),
+        build.ref("HTTPRoute", "a", "shop"),
+        build.ref("ListenerSet", "set", "shop"),
+        build.ref("SecurityPolicy", "public", "infra", "gateway.envoyproxy.io"),
+        build.ref("Service", "cart", "shop", ""),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_cause_above_an_object(subject: ObjectRef, *, is_changed: bool) -> None:
+    """The class of a Gateway, for all that is below it; nothing but routes leads to a Service."""
+    world = gateway() + REST + LISTENER_SET + policy("SecurityPolicy", "Gateway/public", JWT)
+    after = world.replace("gatewayclass-controller", "other") if is_changed else world
+    more, less = document("ConfigMap", "one", "{}", version="v1"), document("ConfigMap", "two", "{}", version="v1")
+    causes = Causes(states(world + more, after + less))
+    cause = causes.of(Finding(subject=subject, message="m"))
+    assert str(cause) == ("GatewayClass ours" if is_changed and subject.kind != "Service" else "None")
 
 
 @pytest.mark.parametrize(
@@ -174,5 +234,5 @@ def test_changed_fields(before: Json, after: Json, expected: list[tuple[str, Jso
 )
 def test_what_is_changed(after: str, words: str, field: str) -> None:
     comparison = states(gateway() + REST, after + REST)
-    change = Causes(comparison).change(build.ref("Gateway", "public", "infra"), build.ref("HTTPRoute", "a", "shop"))
+    change = Causes(comparison).change(GATEWAY, build.ref("HTTPRoute", "a", "shop"))
     assert (change.words, str(change.field) or "(whole)") == (words, field or words.split(maxsplit=1)[0])

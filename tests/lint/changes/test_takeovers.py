@@ -97,6 +97,7 @@ def test_requests_of_a_deleted_route() -> None:
     (finding,) = taken(PAY + wide + TOKEN, wide)
     assert told([finding])[0][:2] == ("error", "HTTPRoute shop/wide")
     assert taken(wide, wide) == []
+    assert taken(PAY + wide, PAY.replace("labels: {}", "labels: {a: b}") + wide) == []
 
 
 GET: Final = "{service: shop.Cart, method: Get}"

@@ -140,9 +140,21 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
 
 def _uncounted(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     """Yield the sections of findings that do not count."""
-    unknown = (_line(finding, view, "unknown", world_label(finding)) for finding in report.unknown)
-    yield section("Could not be decided", unknown)
-    yield section("Known", (_line(finding, view, "known") for finding in report.known))
-    yield section("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
-    by = ((suppressed.finding, f"({suppression_label(suppressed)})") for suppressed in report.suppressed)
+    for title, label, findings in (
+        ("Could not be decided", "unknown", report.unknown),
+        ("Known", "known", report.known),
+        ("Fixed", "fixed", report.fixed),
+    ):
+        yield section(
+            title, (_line(finding, view, label, _in_parentheses(world_label(finding))) for finding in findings)
+        )
+    by = (
+        (suppressed.finding, _in_parentheses(suppression_label(suppressed), world_label(suppressed.finding)))
+        for suppressed in report.suppressed
+    )
     yield section("Suppressed", (_line(finding, view, "suppressed", label) for finding, label in by))
+
+
+def _in_parentheses(*parts: str) -> str:
+    text = "; ".join(filter(None, parts))
+    return f"({text})" if text else ""
