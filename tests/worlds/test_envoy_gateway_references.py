@@ -107,6 +107,16 @@ def test_a_grpc_route_may_name_an_http_route_filter() -> None:
     assert [attachment.state for attachment in analysis.attachments[direct.ref]] == ["attached"]
 
 
+@pytest.mark.parametrize(("kind", "refused"), [("GRPCRoute", True), ("HTTPRoute", False)])
+def test_a_direct_response_of_success(kind: str, *, refused: bool) -> None:
+    """In a GRPCRoute, none can stand for the messages of a stream."""
+    named = build.names("answer", "HTTPRouteFilter", GROUP)
+    route = build.route(kind=kind, rules=[build.rule(build.backend(), filters=[named])])
+    direct = build.resource("HTTPRouteFilter", "answer", {"directResponse": {"statusCode": 200}}, group=GROUP)
+    found = findings(world(build.gateway(), route, build.service(), direct), "GWP1024")
+    assert ["200 is less than 300" in message for *_, message in found] == [True] * refused
+
+
 def tls_on(section: str) -> Resource:
     validation: Json = {"hostname": "s.example.com", "wellKnownCACertificates": "System"}
     group = "gateway.networking.k8s.io"
