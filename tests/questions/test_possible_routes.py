@@ -100,6 +100,27 @@ class TestOfTheRoute:
         assert (row.policies, row.undecided_policies, row.possible_policies) == ((), (), (THERE,))
 
 
+class TestOfTheGateway:
+    @pytest.mark.parametrize(("section", "undecided"), [("", ["r"]), ("http", ["r"]), ("b", [])])
+    def test_it_may_have_the_route(self, section: str, undecided: list[str]) -> None:
+        answer = describe(world(), build.node("Gateway", "g", section, "infra"))
+        assert [route.name for route in answer.requests.undecided_routes] == undecided
+        perhaps = " and perhaps 1 more" if undecided else ""
+        assert headline(answer).endswith(f"0 routes attached{perhaps}.")
+        assert len(document_of(answer)["undecidedRoutes"]) == len(undecided)  # type: ignore[arg-type]  # a list
+
+    def test_which_the_route_may_lose(self) -> None:
+        answer = blast_radius(world(), build.ref("Gateway", "g", "infra"))
+        lost = "Routes that lose parents\n  HTTPRoute default/r: perhaps Gateway infra/g, listener http"
+        assert lost in shown(answer, "tree")
+
+    def test_where_it_is_known(self) -> None:
+        answer = describe(world(routes=build.allow("All")), build.node("Gateway", "g", "", "infra"))
+        assert (answer.requests.routes, answer.requests.undecided_routes) == (1, ())
+        lost = blast_radius(world(routes=build.allow("All")), build.ref("Gateway", "g", "infra"))
+        assert "perhaps" not in shown(lost, "tree")
+
+
 class TestOfThePolicy:
     @pytest.mark.parametrize("section", ["", "http"])
     def test_it_is_unknown(self, section: str) -> None:

@@ -129,6 +129,7 @@ _CARRIES_TRAFFIC: Final = (
     "False for a route that is not attached to any parent, so that settings have no requests to act on."
 )
 _HOSTNAMES: Final = "The hostnames of incoming requests, * for any; empty for kinds without hostnames."
+_UNDECIDED_ROUTES: Final = "The routes of which it is unknown whether they are attached to the object or its listeners."
 _UNATTACHED: Final = "For a route without any parent: the reason why each parentRef fails."
 
 
@@ -151,6 +152,7 @@ class IncomingRequests(Struct, frozen=True, kw_only=True):
         int,
         Meta(description="The number of routes attached to the object or its listeners, if it is no Service.", ge=0),
     ]
+    undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)] = ()
     carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
     unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
 
@@ -186,9 +188,13 @@ def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> 
     direct = [NodeRef(obj)] if is_parent else [listener for listener in listeners if listener.object == obj]
     carries_traffic = any(topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = obj.group_kind in ROUTES and not carries_traffic
+    attached = {route for listener in direct for route in topology.relations.attached_to(listener)}
+    possible = topology.possible_routes.at(obj) if direct else ()
+    undecided = {it.route for it in possible if not it.parent.section or it.parent in direct} - attached
     return IncomingRequests(
         hostnames=(_ANY,) if _ANY in names else tuple(sorted(names)),
-        routes=len({route for listener in direct for route in topology.relations.attached_to(listener)}),
+        routes=len(attached),
+        undecided_routes=tuple(sorted(undecided)),
         carries_traffic=carries_traffic,
         unattached=tuple(dict.fromkeys(_unattached(analysis, obj))) if is_route_of_nothing else (),
     )

@@ -78,7 +78,10 @@ def parents_section(
 def _route(
     route: ObjectRef, changes: Sequence[ParentChange], cut_off: Collection[ObjectRef], gone: Collection[ObjectRef]
 ) -> Line:
-    where = nodes_phrase(change.parent for change in changes)
+    certain = [change.parent for change in changes if "unknown" not in {change.before, change.after}]
+    possible = [change.parent for change in changes if "unknown" in {change.before, change.after}]
+    perhaps = f"perhaps {nodes_phrase(possible)}" if possible else ""
+    where = ", ".join(filter(None, (nodes_phrase(certain) if certain else "", perhaps)))
     # That a parent is gone is reason enough.
     reasons = (change.message for change in changes if change.parent.object not in gone)
     reason = next((f" ({message})" for message in reasons if message), "")

@@ -182,13 +182,20 @@ def _around(answer: ObjectDescription) -> list[str]:
         return [
             *listeners,
             *_hostnames(answer.requests.hostnames),
-            f"{count(answer.requests.routes, 'route')} attached",
+            _attached_routes(answer),
         ]
     if answer.requests.routes:
         return [f"{count(answer.requests.routes, 'route')} attached"]
     if kind in PORT_HOLDERS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []
+
+
+def _attached_routes(answer: ObjectDescription) -> str:
+    """`2 routes attached, and perhaps 1 more`."""
+    undecided = answer.requests.undecided_routes
+    perhaps = f" and perhaps {len(undecided)} more" if undecided else ""
+    return f"{count(answer.requests.routes, 'route')} attached{perhaps}"
 
 
 def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
