@@ -14,7 +14,7 @@ from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, PORT_HOLDERS
 from kubectl_policy.model.snapshot import are_ages_known
 from kubectl_policy.model.unknown import is_unknown, may_be
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import comparable, intersection
+from kubectl_policy.topology.gateway.hostnames import comparable, hostnames_in, intersection
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Competition:
         by_default = text_at(self._index.defaulted(route), "spec.useDefaultGateways", "None") != "None"
         return by_default or route in self._elsewhere
 
-    def _assign(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+    def _assign(self, route: Resource, binding: Binding, names: tuple[str, ...]) -> None:
         listener = self._topology.gateways.listener(binding.listener) if binding.listener else None
         if binding.state == "unknown":
             self._elsewhere.add(route.ref)
@@ -119,11 +119,8 @@ class Competition:
                 self._assign_to_service(route, binding, names)
         else:
             known = self.routes_at.setdefault(listener.node, {})
-            for name in names:
-                hostname = intersection(name, listener.hostname)
-                if hostname is None:
-                    continue
-                hostname = comparable(hostname)
+            for _, common in hostnames_in(names).intersections(listener.hostname):
+                hostname = comparable(common)
                 if hostname not in known and self._topology.gateways.has_closer_listener(listener, hostname):
                     self.isolated.append(IsolatedHostname(route, listener.node, hostname))
                 elif _add(known, hostname, route):

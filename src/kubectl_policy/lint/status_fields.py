@@ -40,10 +40,9 @@ class StatusFields:
     def find(self, comparison: Comparison) -> tuple[str, Mapping[str, Json]] | None:
         """Return the path of a reported condition with the condition, or the path of a count."""
         for about in self._abouts(comparison.at, comparison.controller):
-            if comparison.is_count:
-                if about in self._entries:
-                    return f"{self._entries[about]}.{comparison.type}", {}
-            elif comparison.reported and (about, comparison.type, comparison.reported) in self._conditions:
+            if comparison.is_count and about in self._entries:
+                return f"{self._entries[about]}.{comparison.type}", {}
+            if comparison.reported and (about, comparison.type, comparison.reported) in self._conditions:
                 return self._conditions[about, comparison.type, comparison.reported]
         return None
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
-from kubectl_policy.topology.gateway.hostnames import intersection, may_cover
+from kubectl_policy.topology.gateway.hostnames import hostnames_in, may_cover
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ def attached_hostnames(
         ]:
             continue
         hostnames = hostnames_of(topology.index, first) if first.group_kind in ROUTES_WITH_HOSTNAMES else ()
-        for hostname in hostnames or ("",):
-            name = intersection(hostname, at.hostname)
-            if name is not None and not topology.gateways.has_closer_listener(at, name):
+        for _, name in hostnames_in(hostnames or ("",)).intersections(at.hostname):
+            if not topology.gateways.has_closer_listener(at, name):
                 names.add(name or "*")
     return tuple(sorted(names))
 

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, ROUTES
 from kubectl_policy.model.unknown import Port, is_unknown_hostname, may_be_port
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import intersection, may_intersect
+from kubectl_policy.topology.gateway.hostnames import Hostnames, may_intersect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -107,13 +107,12 @@ class Requests(Struct, frozen=True):
 def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
     """Return the requests that an HTTPRoute or a GRPCRoute takes at listeners; none for other routes."""
     paths = [path for rule in mappings_at(route.raw, "spec.rules") for path in _paths(route.ref, rule)]
+    hostnames = Hostnames(strings_at(route.raw, "spec.hostnames") or [""])
     for listener in listeners:
-        for hostname in strings_at(route.raw, "spec.hostnames") or [""]:
-            common = intersection(hostname, listener.hostname)
-            if common is not None and listener.gateway:
-                yield from (
-                    Requests(gateway=listener.gateway, port=listener.port, hostname=common, path=path) for path in paths
-                )
+        gateway, port = listener.gateway, listener.port
+        if gateway:
+            for _, common in hostnames.intersections(listener.hostname):
+                yield from (Requests(gateway=gateway, port=port, hostname=common, path=path) for path in paths)
 
 
 def _paths(route: ObjectRef, rule: Json) -> Iterator[str]:

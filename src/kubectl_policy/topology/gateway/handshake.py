@@ -19,7 +19,7 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.unknown import Port, is_unknown, is_unknown_hostname, may_be_port, may_be_section, may_equal
-from kubectl_policy.topology.gateway.hostnames import have_common_hostname, intersection
+from kubectl_policy.topology.gateway.hostnames import hostnames_in
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener, admits_namespace, listener_label
 from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
 
@@ -32,6 +32,8 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 # The reasons for which a route is not attached: its parent is not there, or the listener is not valid itself.
 NO_PARENT: Final = "NoMatchingParent"
 INVALID_LISTENER: Final = "InvalidListener"
+# So many hostnames of a route are named at each listener that has none of them.
+_MAX_NAMES: Final = 20
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
@@ -218,8 +220,7 @@ class _Handshake(Struct, frozen=True):
         has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
         if not hostnames or not has_hostname:
             return True
-        verdicts = {have_common_hostname(hostname, listener.hostname) for hostname in hostnames}
-        return True if True in verdicts else None if None in verdicts else False
+        return hostnames_in(hostnames).have_common_hostname(listener.hostname)
 
     def _claimed_names(self, listener: Listener) -> Sequence[str]:
         """Return the names that the route and a listener have in common, if other listeners claim all of them."""
@@ -228,17 +229,18 @@ class _Handshake(Struct, frozen=True):
             return ()
         if self.route.group_kind not in ROUTES_WITH_HOSTNAMES or any(map(is_unknown_hostname, hostnames)):
             return ()
-        names = [intersection(hostname, listener.hostname) for hostname in hostnames]
-        common = sorted({name for name in names if name is not None})
+        common = sorted({name for _, name in hostnames_in(hostnames).intersections(listener.hostname)})
         return common if all(gateways.has_closer_listener(listener, name) for name in common) else ()
 
     def _mismatch_phrase(self, listener: Listener) -> str:
         hostnames = self._hostnames
-        subject = f"hostname {hostnames[0]} does" if len(hostnames) == 1 else f"hostnames {', '.join(hostnames)} do"
+        more = f" and {len(hostnames) - _MAX_NAMES} more" if len(hostnames) > _MAX_NAMES else ""
+        names = ", ".join(hostnames[:_MAX_NAMES])
+        subject = f"hostname {names} does" if len(hostnames) == 1 else f"hostnames {names}{more} do"
         return f"{subject} not match {listener.hostname} of {listener}"
 
     @property
-    def _hostnames(self) -> Sequence[str]:
+    def _hostnames(self) -> tuple[str, ...]:
         return hostnames_of(self.gateways.index, self.route)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_placeholders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 # A place to be filled in, as a wildcard is one.
 _ANY: Final = "{}"
+# So many names are compared faster than they are looked up.
+_FEW: Final = 4
 
 
 def have_common_hostname(first: str, second: str) -> bool | None:
@@ -66,6 +70,48 @@ def covering_names(name: str) -> Iterator[str]:
     while dot > 0:
         yield f"*{name[dot:]}"
         dot = name.find(".", dot + 1)
+
+
+class Hostnames:
+    """Several hostnames, among which those are looked up that have a host in common with another one."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Index many names by what covers each of them; a few, and placeholders, are compared one by one."""
+        self.names = names
+        self._by_name: dict[str, list[int]] = {}
+        self._by_cover: dict[str, list[int]] = {}
+        self._compared: list[int] = []
+        for position, name in enumerate(names):
+            if len(names) <= _FEW or not name or is_unknown_hostname(name):
+                self._compared.append(position)
+                continue
+            self._by_name.setdefault(comparable(name), []).append(position)
+            for cover in {*covering_names(name)}:
+                self._by_cover.setdefault(cover, []).append(position)
+
+    def intersections(self, name: str) -> list[tuple[str, str]]:
+        """Return the hostnames that have hosts in common with a name, in their order, each with these hosts."""
+        candidates = (self.names[position] for position in self._candidates(name))
+        common = ((hostname, intersection(hostname, name)) for hostname in candidates)
+        return [(hostname, hosts) for hostname, hosts in common if hosts is not None]
+
+    def have_common_hostname(self, name: str) -> bool | None:
+        """Whether any of the hostnames has a host in common with a name; None if that is not known."""
+        verdicts = {have_common_hostname(self.names[position], name) for position in self._candidates(name)}
+        return True if True in verdicts else None if None in verdicts else False
+
+    def _candidates(self, name: str) -> Iterable[int]:
+        """Return the positions of the hostnames that may have a host in common with a name."""
+        if not name or is_unknown_hostname(name):
+            return range(len(self.names))
+        around = (self._by_name.get(cover, ()) for cover in covering_names(name))
+        return sorted({*self._compared, *chain(*around), *self._by_cover.get(comparable(name), ())})
+
+
+@lru_cache(maxsize=1_000)
+def hostnames_in(names: tuple[str, ...]) -> Hostnames:
+    """Return the lookup of some hostnames; that of a route is made once, and not at each listener."""
+    return Hostnames(names)
 
 
 def may_cover(pattern: str, name: str) -> bool:

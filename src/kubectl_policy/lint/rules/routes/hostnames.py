@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, LISTENER_HOLDERS, ROUTES_WITH_HOSTNAMES
 from kubectl_policy.model.snapshot import are_ages_known
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.gateway.hostnames import comparable, covering_names, have_common_hostname, intersection
+from kubectl_policy.topology.gateway.hostnames import Hostnames, comparable, covering_names, hostnames_in
 from kubectl_policy.topology.gateway.listeners import Listener, listener_label
 from kubectl_policy.topology.references import hostnames_of, parent_refs
 
@@ -147,17 +147,18 @@ def _ignored_hostnames(world: LintWorld, route: Resource) -> Iterator[Finding]:
         return
     listeners = [*filter(None, at), *_willing_listeners(world, bindings)]
     doubt = next((binding for binding in bindings if binding.state == "unknown"), None)
+    at_listeners = Hostnames([listener.hostname for listener in listeners])
     for position, hostname in enumerate(items_at(world.index.defaulted(route.ref), "spec.hostnames")):
         if not isinstance(hostname, str) or not listeners:
             continue
-        common = {have_common_hostname(hostname, listener.hostname) for listener in listeners}
+        is_common = at_listeners.have_common_hostname(hostname)
         field = f"spec.hostnames[{position}]"
-        if True in common:
+        if is_common:
             continue
         if doubt:
             yield world.unknown(route, "spec.hostnames", doubt.message)
             return
-        if None in common:
+        if is_common is None:
             yield world.unknown(route, field, f"whether a listener matches {hostname} cannot be known yet")
         else:
             yield Finding(
@@ -197,7 +198,7 @@ def _refused_for_others(
         routes, key=lambda candidate: (candidate.seniority, _BOTH_KINDS.index(candidate.ref.group_kind))
     ):
         hostnames = hostnames_of(world.index, route.ref) or ("",)
-        names = [name for hostname in hostnames if at and (name := intersection(hostname, at.hostname)) is not None]
+        names = [name for _, name in hostnames_in(hostnames).intersections(at.hostname)] if at else []
         rivals = accepted[GRPC_ROUTE if route.ref.group_kind == HTTP_ROUTE else HTTP_ROUTE]
         met = ((rivals.meeting(name), name) for name in names)
         first = next(((holder, name) for holder, name in met if holder), None)
