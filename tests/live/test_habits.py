@@ -18,7 +18,8 @@ class Asker:
     def ask(self, *arguments: str) -> tuple[int, str, str]:
         self._capsys.readouterr()
         code = cli.run([*arguments, *self._options])
-        return code, *self._capsys.readouterr()
+        out, err = self._capsys.readouterr()
+        return code, out, err
 
 
 @pytest.fixture

@@ -170,8 +170,7 @@ class CommandCall(SharedOptions, frozen=True, kw_only=True, dict=True):
         If it is `lenient`, a name that no object has is no error. Raise `UsageError` for names together with a selector
         or all namespaces.
         """
-        from kubectl_policy.model.field_selectors import parse_field_query
-        from kubectl_policy.model.selectors import parse_label_query
+        from kubectl_policy.model.selectors import parse_field_query, parse_label_query
         from kubectl_policy.questions.shared.selection import Selection
 
         options = {"--selector": selector, "--field-selector": fields, "--all-namespaces": everywhere}

@@ -9,9 +9,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import ObjectRef, Resource
-from kubectl_policy.model.field_selectors import parse_field_query
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.selectors import parse_label_query
+from kubectl_policy.model.selectors import parse_field_query, parse_label_query
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
 from tests import build

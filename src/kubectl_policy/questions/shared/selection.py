@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
-from kubectl_policy.model.field_selectors import FieldRequirement, selectable_fields, selects_fields
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, NAMESPACE, ROUTES, KindRole, role_of
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
-from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.selectors import FieldRequirement, selectable_fields, selects, selects_fields
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import pytest
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind, Json
-from kubectl_policy.model.field_selectors import FieldRequirement, parse_field_query, selectable_fields, selects_fields
 from kubectl_policy.model.kinds import BUILT_IN, KindNames
+from kubectl_policy.model.selectors import FieldRequirement, parse_field_query, selectable_fields, selects_fields
 from tests import build
 
 NAMES = {names.group_kind.kind: names for names in BUILT_IN}
