@@ -169,7 +169,7 @@ class TestMissingObjects:
             f'no effect: extProc[0] {{"failOpen": true, "backendRefs": [{{"name": "gone", "port": 80}}]}} ({why})'
             in route
         )
-        assert "extProc[1]" in route
+        assert '  extProc   [{"backendRefs": [{"name": "s", "port": 8080}]}]' in route
         described = shown(describe_policy(analysis, policy.ref), "tree", View(width=300))
         assert f"in effect nowhere\n    {why}\n" in described
 
@@ -180,11 +180,24 @@ class TestMissingObjects:
         first, *_ = shown(describe_policy(analysis, policy.ref), "tree", View(width=300)).splitlines()
         ignored = "controllers ignore everything that it sets there"
         assert first == f"SecurityPolicy default/p → HTTPRoute default/r has no effect: {ignored}: {gone}."
-        (reason,) = why_not(analysis, policy.ref, RULE).reasons
+        answer = why_not(analysis, policy.ref, RULE)
+        (reason,) = answer.reasons
+        assert answer.obstacle == "what the setting names has to be there first"
         assert reason.message == f"controllers ignore extAuth.failOpen, extAuth.http.backendRefs: {gone}"
         assert [(found.severity, found.message.rpartition("; ")[2]) for found in analysis.problems_of(policy.ref)] == [
             ("warning", "controllers ignore spec.extAuth without it")
         ]
+
+    def test_an_element_is_one_change_of_its_list(self) -> None:
+        elements: Json = [{"failOpen": True, "backendRefs": [BACKEND]}, {"backendRefs": [PRESENT]}]
+        policy = on("EnvoyExtensionPolicy", {"extProc": elements})
+        radius = blast_radius(world(policy, build.service("gone", 80)), build.ref("Service", "gone", group=""))
+        (change,) = [field for effect in radius.difference.effects for field in effect.fields]
+        assert change.before
+        assert change.after
+        assert (change.field, change.sort) == ("extProc", "changed")
+        assert (change.before.value, change.after.value) == (elements, [{"backendRefs": [PRESENT]}])
+        assert str(change.after.declared_in) == "spec.extProc"
 
     def test_deleting_the_object_loses_the_setting(self) -> None:
         policy = on("SecurityPolicy", {"extAuth": OPEN_AUTH})

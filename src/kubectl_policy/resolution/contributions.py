@@ -23,6 +23,7 @@ from kubectl_policy.resolution.traced import (
     only_field,
     trace,
     with_element_apart,
+    with_lists_whole,
     without,
 )
 
@@ -380,11 +381,13 @@ def _annotation_phrase(part: Contribution, rule: IgnoredPart) -> str:
 
 def without_ignored(spec: Traced, ignored: Mapping[tuple[Source, Field], str]) -> Traced:
     """Return a merged spec without the fields that controllers ignore; the very same one if it has none of them."""
+    is_changed = False
     for source, field in ignored:
         current = only_field(spec, field)
         if any(leaf.source == source for _, leaf in leaves(current)):
             spec = without(spec, field)
-    return spec
+            is_changed = True
+    return with_lists_whole(spec) if is_changed else spec
 
 
 def sources_for_port(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:

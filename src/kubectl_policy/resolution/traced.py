@@ -153,6 +153,18 @@ def with_element_apart(spec: Traced, steps: Sequence[Step]) -> tuple[Traced, Fie
     return (changed, (key, *field)) if field else (spec, ())
 
 
+def with_lists_whole(spec: Traced) -> Traced:
+    """Return a spec in which the lists whose elements stood apart are values again."""
+    whole: dict[str, Leaf | Traced] = container_type(spec)()
+    for key, child in spec.items():
+        if isinstance(child, SplitList):
+            _, first = next(leaves(child))
+            whole[key] = Leaf(_plain(child), first.source, defaulted=first.defaulted)
+        else:
+            whole[key] = child if isinstance(child, Leaf) else with_lists_whole(child)
+    return whole
+
+
 def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
     """RFC 7386, section 2, `MergePatch(Target, Patch)`, on traced values; a tombstone of the patch replaces a field.
 

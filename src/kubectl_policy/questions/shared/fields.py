@@ -76,7 +76,20 @@ class FieldLocations:
         written = (
             location for written_leaf, location in self._written_by(leaf.source).get(keys, ()) if written_leaf == leaf
         )
-        return next(written, None) or self._own_field(keys, leaf)
+        split = self._split_by(leaf.source).get(keys)
+        return next(written, None) or split or self._own_field(keys, leaf)
+
+    @cached_method
+    def _split_by(self, source: Source) -> dict[Field, FieldPath]:
+        """The locations of lists of which one source brings the elements apart, as controllers ignore some of them."""
+        parts = self._effective.resolution.contributions_of.get(source.object, ())
+        return {
+            keys: location
+            for part in parts
+            if part.source == source and part.ignored
+            for keys, node, location in field_paths(part, self.profile)
+            if isinstance(node, SplitList)
+        }
 
     @cached_method
     def _written_by(self, source: Source) -> dict[Field, list[tuple[Leaf, FieldPath]]]:

@@ -301,6 +301,8 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
     beyond = _beyond(reasons)
     if beyond:
         return beyond
+    if reasons[0].rule == "unheeded" and any(attachment.ignored for attachment in case.attachments):
+        return "what the setting names has to be there first"
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in policies.nameable_kinds(case):
         restriction = (
