@@ -92,6 +92,13 @@ class TestOfThePolicy:
         assert analysis.enforcement(objects[0].ref).state == "Enforced"
         assert not describe_policy(analysis, objects[0].ref).unknown
 
+    def test_of_a_listener_set_without_its_gateway(self) -> None:
+        """It takes effect at the listeners, if a controller serves them."""
+        policy = build.policy("p", ON_SET, kind="ClientTrafficPolicy", group=ENVOY, tls={"minVersion": "1.2"})
+        row = policy_row(world(policy, LISTENER_SET), policy)
+        why = "which controller acts on ListenerSet default/ls is not known"
+        assert (row.enforcement.state, row.reason) == ("Unknown", why)
+
     def test_one_that_loses_everywhere(self) -> None:
         """It has no effect, whatever the Gateway is."""
         other = build.policy("q", build.ON_ROUTE, kind="BackendTrafficPolicy", group=ENVOY, age=2)

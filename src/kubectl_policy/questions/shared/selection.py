@@ -38,6 +38,8 @@ RowSort: TypeAlias = Literal[
 Row_co = TypeVar("Row_co", covariant=True)
 
 _SHOWN: Final = 3
+# Namespaces that are asked one by one for what may not be listed in all at once.
+_MAX_NAMESPACES: Final = 64
 # The types that are more than one kind, or none, with their rows and the noun for one; a kind of one of these names is
 # asked for with its group.
 OWN_TYPES: Final[Mapping[str, tuple[RowSort, str]]] = {
@@ -236,13 +238,11 @@ def require_selectable(analysis: Analysis, kinds: Iterable[GroupKind], selection
 
 def _ask_each_namespace(analysis: Analysis, type_: ListType) -> None:
     """Ask a cluster for the objects of a type in each Namespace, for kinds that may not be listed in all at once."""
-    world = analysis.index.world
-    for gap in analysis.snapshot.gaps:
-        kind = GroupKind(gap.group or "", gap.kind)
-        is_refused_list = gap.needs is not None and not (gap.name or gap.namespace)
-        if is_refused_list and (type_.noun == "policy" or kind in type_.kinds):
-            for namespace in world.refs_of(NAMESPACE):
-                world.refs_of(kind, namespace.name)
+    refused_lists = (gap for gap in analysis.snapshot.gaps if gap.needs and not (gap.name or gap.namespace))
+    for kind in dict.fromkeys(GroupKind(gap.group or "", gap.kind) for gap in refused_lists):
+        if type_.noun == "policy" or kind in type_.kinds:
+            for namespace in analysis.index.world.refs_of(NAMESPACE)[:_MAX_NAMESPACES]:
+                analysis.index.world.refs_of(kind, namespace.name)
 
 
 def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> ObjectRef:
