@@ -143,6 +143,17 @@ TABLE: Final = (
         relations.overlapping_domains, 2000, ("blast-radius gateway/edge -n infra", "describe gateway/edge -n infra")
     ),
     Growing(
+        relations.hostnames_and_listeners,
+        1600,
+        (
+            "lint {world} --fail-on never",
+            "describe httproute/route-0 -n team",
+            "describe gateway/edge -n infra",
+            "get routes -A",
+        ),
+    ),
+    Growing(relations.reported_parents, 4000, ("lint {world} --fail-on never", "status -A")),
+    Growing(
         worlds.listeners_and_routes,
         1000,
         _of_policy("retrypolicy/edge -n infra", *_SERVICE),

@@ -85,6 +85,32 @@ def overlapping_domains(size: int) -> Iterator[str]:
         yield own.replace("hostnames: [", "hostnames: [own.")
 
 
+def hostnames_and_listeners(size: int) -> Iterator[str]:
+    """A route with so many hostnames, and so many listeners of one Gateway, each for one of them."""
+    yield from chain(gateway_class(UNKNOWN), (service(),))
+    listeners = "\n".join(
+        f"- name: l{n}\n  port: 80\n  protocol: HTTP\n  hostname: h{n}.example.com\n"
+        "  allowedRoutes:\n    namespaces: {from: All}"
+        for n in range(size)
+    )
+    spec = f"gatewayClassName: public\nlisteners:\n{listeners}"
+    yield manifest(f"{GATEWAY_API}/v1/Gateway", "edge", "infra", spec=spec)
+    yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
+    hostnames = ", ".join(f"h{n}.example.com" for n in range(size))
+    yield route("route-0").replace("hostnames: [route-0.example.com]", f"hostnames: [{hostnames}]")
+
+
+def reported_parents(size: int) -> Iterator[str]:
+    """A route of which so many controllers report something for one parent."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
+    parents = "\n".join(
+        f"  - parentRef: {EDGE}\n    controllerName: example.io/controller-{n}\n"
+        "    conditions: [{type: Accepted, status: 'True', reason: Accepted, message: ''}]"
+        for n in range(size)
+    )
+    yield f"{route('route-0')}status:\n  parents:\n{parents}\n"
+
+
 def many_requirements(size: int) -> Iterator[str]:
     """So many policies that each select one of so many routes by a requirement, not by a label alone."""
     yield from chain(gateway_class(ENVOY_GATEWAY), (gateway(), service()))

@@ -63,7 +63,10 @@ def why_too_wide(topology: Topology, path: Path) -> str:
     listener = topology.gateways.listener(section) if section else None
     route = path[position].object
     hostnames = hostnames_of(topology.index, route)
-    if listener is None or not hostnames or any(may_cover(listener.hostname, hostname) for hostname in hostnames):
+    if listener is None or not hostnames:
+        return ""
+    common = hostnames_in(hostnames).intersections(listener.hostname)
+    if any(may_cover(listener.hostname, hostname) for hostname, _ in common):
         return ""
     verb = "is" if len(hostnames) == 1 else "are"
     return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {listener}"
