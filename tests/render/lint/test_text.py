@@ -211,6 +211,13 @@ def test_undecided_findings_that_a_change_adds_are_counted() -> None:
     assert "; 1 of these is undecided, 1 check could not be made (--complete" in lint_headline(both, hints=True)
 
 
+def test_findings_that_do_not_count_name_their_inputs() -> None:
+    unknown, lost = replace(UNKNOWN, worlds=("prod",)), replace(LOST, worlds=("dev",))
+    report = replace(CLEAN, unknown=(unknown,), known=(lost, MISSING), fixed=(lost,))
+    ends = [line.rpartition(" (only in ")[2] for line in lines(report, View(everything=True)) if " (only in " in line]
+    assert ends == ["prod)", "dev)", "dev)"]
+
+
 def test_the_objects_with_findings() -> None:
     assert [*LINT.names(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE))] == [POLICY, ROUTE, GATEWAY]
     assert lines(SMALL, View())[-2] == ""

@@ -212,7 +212,7 @@ def test_columns_of_several_lists_are_of_their_items() -> None:
         ("{.items[*].metadata.plain}", ['.items[*] has no field "metadata"; did you mean .items[*].labels.plain?']),
         ("{.items[0].labels.nope}", ['.items[0].labels has no field "nope"; it has a.b/c-d, plain']),
         ("{.items.name}", [".items is a list; did you mean .items[*].name?"]),
-        ("{range .items[*].in}{.name}{end}", [".items[*].in is a list; did you mean [*].name?"]),
+        ("{range .items[*].in}{.name}{end}", [".items[*].in is a list; no item has name"]),
         ("items.name", [".items is a list; did you mean .items[*].name?"]),
         ("{..nope}{.items..nope.x}", []),
         ("{.items[*]['nope']}", []),

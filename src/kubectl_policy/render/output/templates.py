@@ -176,7 +176,10 @@ def _lacked(path: str, roots: Sequence[Json], at: str) -> Iterator[str]:
             if step.name and mappings:
                 yield f'{written or at} has no field "{step.name}"; {_instead(mappings, written, step.name, then)}'
             elif step.name and any(isinstance(node, list) for node in nodes):
-                yield f"{written or at} is a list; did you mean {written}[*]{step.text}?"
+                items = (item for node in nodes if isinstance(node, list) for item in node)
+                is_in_items = any(isinstance(item, dict) and step.name in item for item in items)
+                meant = f"did you mean {written}[*]{step.text}?" if is_in_items else f"no item has {step.name}"
+                yield f"{written or at} is a list; {meant}"
             return
         nodes, written = following, f"{written}{step.text}"
 
