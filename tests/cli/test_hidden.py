@@ -69,6 +69,31 @@ def test_nothing_is_denied(
     assert ask(command, tmp_path, forbidden, *arguments.split(), "--allow-incomplete").code == 0
 
 
+@pytest.mark.parametrize(
+    ("forbidden", "phrase"),
+    [
+        (ROUTES, "no route is known to be attached."),
+        ((), "1 route attached."),
+        (("/apis/gateway.networking.k8s.io/v1/grpcroutes",), "at least 1 route attached."),
+    ],
+)
+def test_routes_of_a_gateway_that_may_be_hidden(
+    command: Command, tmp_path: Path, forbidden: Sequence[str], phrase: str
+) -> None:
+    grpc = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "GRPCRoute",
+        "metadata": {"name": "other", "namespace": "app"},
+        "spec": {"parentRefs": [{"name": "elsewhere"}]},
+    }
+    with cluster(grpc) as server:
+        for path in forbidden:
+            server.fault(path, FORBIDDEN)
+        config = kubeconfig(tmp_path, namespace="app", one=server.url)
+        result = command("describe", "gateway/g", "--kubeconfig", config, "--cache-dir", tmp_path / "cache")
+    assert first_line(result).endswith(phrase)
+
+
 def test_a_picture_of_nothing_says_so(command: Command, tmp_path: Path) -> None:
     result = ask(command, tmp_path, ("/ap*",), "graph", "-o", "tree")
     assert result.code == 3

@@ -192,10 +192,12 @@ def _around(answer: ObjectDescription) -> list[str]:
 
 
 def _attached_routes(answer: ObjectDescription) -> str:
-    """`2 routes attached, and perhaps 1 more`."""
-    undecided = answer.requests.undecided_routes
+    """`2 routes attached and perhaps 1 more`; `at least 2 routes attached` where a cluster hides routes."""
+    undecided, number = answer.requests.undecided_routes, answer.requests.routes
     perhaps = f" and perhaps {len(undecided)} more" if undecided else ""
-    return f"{count(answer.requests.routes, 'route')} attached{perhaps}"
+    if any(gap.kind == kind.kind for spot in answer.unseen for gap in spot.gaps for kind in ROUTES):
+        return f"at least {count(number, 'route')} attached" if number else "no route is known to be attached"
+    return f"{count(number, 'route')} attached{perhaps}"
 
 
 def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
