@@ -55,7 +55,14 @@ def _object(kind: str, name: str, spec: object, **more: object) -> dict[str, obj
 
 
 def _blank_lines() -> bytes:
-    header = {"place": "the input", "complete": False, "objects": 1, "gone": [], "listed": [], "assumed": []}
+    header: dict[str, object] = {
+        "place": "the input",
+        "complete": False,
+        "objects": 1,
+        "gone": [],
+        "listed": [],
+        "assumed": [],
+    }
     beginning = {"apiVersion": "snapshot.policy.kubectl/v1", "kind": "Snapshot", "taken": "", "version": ""}
     text = json.dumps({**beginning, **header, "gaps": [], "diagnostics": []}, separators=(",", ":"))
     return gzip.compress(text.encode() + b"\n" * 5_000_000)
