@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.attachment import NamedNeed, NotAttached
 from kubectl_policy.attachment.validity import (
-    NamedNeed,
     ignored_settings,
     may_leave_out_namespace,
     missing_need,

@@ -1,4 +1,4 @@
-"""Attachment of a policy by one reference; the states of attachments and their meanings."""
+"""Attachment of a policy by one reference; the states of attachments and their meanings; objects that it needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.model.fields import FieldPath  # noqa: TC001 (a Struct is read with its types)
+from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Severity
     from kubectl_policy.profiles.controllers import Event
+    from kubectl_policy.profiles.needs import RequiredObject
 
 Way: TypeAlias = Literal["reference", "filter", "backend filter", "parameters"]
 State: TypeAlias = Literal[
@@ -192,3 +193,21 @@ class NotAttached(Struct, frozen=True):
             competes=self.competes,
             fails_requests=self.fails_requests,
         )
+
+
+class NamedNeed(Struct, frozen=True):
+    """A reference in a policy, or in an object that it refers to, to an object that its profile requires."""
+
+    owner: ObjectRef
+    field: str
+    ref: ObjectRef
+    need: RequiredObject
+    # Whether the policy stays valid without the object: only the setting is ignored, or what follows is not
+    # known.
+    tolerated: bool
+    # Whether the namespace of the object is not known, so that another one may be meant.
+    guessed: bool = False
+    # The reference of the policy itself that names the object, or leads to it.
+    reference: FieldPath = WHOLE
+    # The setting of the policy that controllers ignore without the object; None if they ignore none.
+    setting: FieldPath | None = None

@@ -10,7 +10,7 @@ from kubectl_policy.model.unknown import is_unfilled, port_at
 from kubectl_policy.topology.references import port_names
 
 if TYPE_CHECKING:
-    from kubectl_policy.attachment.validity import NamedNeed
+    from kubectl_policy.attachment.attachment import NamedNeed
     from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.needs import RequiredObject

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.validity import NamedNeed, named_needs
+from kubectl_policy.attachment.attachment import NamedNeed, NotAttached
+from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import FieldPath, each_mapping, text_at

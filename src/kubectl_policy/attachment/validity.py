@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_policy.attachment.attachment import IgnoredSetting, NotAttached
+from kubectl_policy.attachment.attachment import IgnoredSetting, NamedNeed, NotAttached
 from kubectl_policy.attachment.contents import content_failure
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import (
@@ -39,24 +39,6 @@ class RequiredReference(Struct, frozen=True):
     ref: ObjectRef
     field: str
     exists: bool = False
-    setting: FieldPath | None = None
-
-
-class NamedNeed(Struct, frozen=True):
-    """A reference in a policy, or in an object that it refers to, to an object that its profile requires."""
-
-    owner: ObjectRef
-    field: str
-    ref: ObjectRef
-    need: RequiredObject
-    # Whether the policy stays valid without the object: only the setting is ignored, or what follows is not
-    # known.
-    tolerated: bool
-    # Whether the namespace of the object is not known, so that another one may be meant.
-    guessed: bool = False
-    # The reference of the policy itself that names the object, or leads to it.
-    reference: FieldPath = WHOLE
-    # The setting of the policy that controllers ignore without the object; None if they ignore none.
     setting: FieldPath | None = None
 
 

@@ -48,12 +48,19 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import Registry
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 # Bindings of a route that are looked through sooner than by an index.
 _MAX_UNINDEXED_BINDINGS: Final = 8
 # Kubernetes' own kinds have no sections but the ports of Services.
 _WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
+
+
+def _is_valid_alone(gateways: Gateways, listener: Listener) -> bool:
+    from kubectl_policy.topology.gateway.conditions import is_valid_alone  # noqa: PLC0415 (few controllers do)
+
+    return is_valid_alone(gateways, listener)
 
 
 class Relations:
@@ -72,7 +79,7 @@ class Relations:
     ) -> None:
         """Remember where to look; in the other state `with_same_references`, objects refer to others as in this one."""
         self.index, self._registry = index, registry
-        self.gateways = Gateways(index, implementation, registry)
+        self.gateways = Gateways(index, implementation, registry, _is_valid_alone)
         self._with_same_references = with_same_references
         self._handshakes = Handshakes(self.gateways)
         self._by_parameters = Referrers(index, sorted(PARAMETERS), self._parameters_of)

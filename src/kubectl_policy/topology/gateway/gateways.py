@@ -37,7 +37,7 @@ from kubectl_policy.topology.gateway.listeners import (
 from kubectl_policy.topology.references import NOT_PERMITTED, parameters_ref, parent_gateway, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.profiles import Registry
     from kubectl_policy.profiles.controllers import GatewayProfile
@@ -63,9 +63,16 @@ class Implementation(Struct, frozen=True):
 class Gateways:
     """The Gateways and ListenerSets of a snapshot. What is looked up is looked up once."""
 
-    def __init__(self, index: Index, implementation: Implementation, registry: Registry) -> None:
-        """Remember where to look."""
+    def __init__(
+        self,
+        index: Index,
+        implementation: Implementation,
+        registry: Registry,
+        is_valid_alone: Callable[[Gateways, Listener], bool],
+    ) -> None:
+        """Remember where to look, and how to tell whether a listener is valid whatever others share its port."""
         self.index = index
+        self._is_valid_alone = is_valid_alone
         self.implementation = implementation
         self._registry = registry
         self._by_class = Referrers(index, [GATEWAY], self._parent_pairs)
@@ -298,11 +305,9 @@ class Gateways:
         if not conflicts or profile.conflicting == "all":
             return conflicts
         # Only where there is a conflict otherwise, since certificates are looked up for this.
-        from kubectl_policy.topology.gateway.conditions import is_valid_alone  # noqa: PLC0415 (few controllers do)
-
         ports = {listener.port for listeners in owners for listener in listeners if listener.node in conflicts}
         valid = [
-            [listener for listener in listeners if listener.port in ports and is_valid_alone(self, listener)]
+            [listener for listener in listeners if listener.port in ports and self._is_valid_alone(self, listener)]
             for listeners in owners
         ]
         return conflicts_among(valid, mixed_modes=mixed_modes, first_wins=first_wins)
