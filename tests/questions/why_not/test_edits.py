@@ -376,6 +376,20 @@ def test_pairs_are_tried_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> Non
     assert why_not(misdirected({"allowedRoutes": GRPC_ALONE}), POLICY, ROUTE).pair is None
 
 
+def test_the_pair_with_the_fewest_side_effects_is_proposed() -> None:
+    """Of two listeners that could take the route, the one that no other route waits for."""
+    waiting = build.route("q", parents=[build.parent(section="http")])
+    route = build.route(parents=[build.parent(section="htp")])
+    closed: dict[str, Json] = {"allowedRoutes": GRPC_ALONE}
+    two = build.gateway("g", {**build.listener(), **closed}, {**build.listener("other", port=81), **closed})
+    answer = why_not(
+        around(two, route, waiting, build.policy("p", targetRef=ON_ROUTE, color="red"), profile=LOCAL), POLICY, ROUTE
+    )
+    assert answer.pair
+    assert answer.pair.edits[0].changes[0].added == ("other",)
+    assert answer.pair.also_changes.harm == "none"
+
+
 def test_what_three_edits_would_take_has_the_next_obstacle_alone() -> None:
     answer = why_not(misdirected({"allowedRoutes": GRPC_ALONE, "hostname": "a.example"}), POLICY, ROUTE)
     assert (answer.edits, answer.pair) == ((), None)

@@ -188,7 +188,7 @@ class _Search:
         for first in [edit for edit in self._ordered if edit.after][:_MOST_FIRST]:
             between = self._case_after(first)
             # An edit that helps, and is not offered, is wrong in itself.
-            if between is None or between.effect.in_force or between.effect.undecided:
+            if between.effect.in_force or between.effect.undecided:
                 continue
             reasons = reasons_of(between)
             if _beyond(reasons) or not self._are_other(reasons):
@@ -216,12 +216,10 @@ class _Search:
     def _are_other(self, reasons: Sequence[Reason]) -> bool:
         return {reason.message for reason in reasons} != {reason.message for reason in self._reasons}
 
-    def _case_after(self, edit: Edit) -> Case | None:
-        """Return the case after an edit; None if the policy is gone."""
+    def _case_after(self, edit: Edit) -> Case:
+        """Return the case after an edit, which deletes nothing."""
         analysis = what_if(self._case.analysis, applied=[edit.after] if edit.after else []).after
-        policy = analysis.index.get(self._case.policy.ref)
-        if policy is None:
-            return None
+        policy = analysis.index.get(self._case.policy.ref) or self._case.policy
         return Case(analysis, policy, self._case.target, effect_on(analysis, policy.ref, self._case.target))
 
     def _together(self, first: Edit, second: Edit) -> EditPair | Offered | None:

@@ -9,11 +9,12 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import KIND_ROWS
-from kubectl_policy.model.kinds import POLICY_LABEL, listed, with_article
+from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import ancestor_phrase, combinations, one_target_phrase
+from kubectl_policy.render.explain.conditions import permissive_phrase, restriction_phrase
 from kubectl_policy.render.explain.values import listener_rules, named_settings, required_settings, value_rules
 from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
     from kubectl_policy.profiles.fields import Role
-    from kubectl_policy.profiles.needs import RequiredObject, RestrictedTarget
-    from kubectl_policy.profiles.protection import PermissiveSetting
+    from kubectl_policy.profiles.needs import RequiredObject
     from kubectl_policy.questions.explain import Basis, Explanation
     from kubectl_policy.render.explain.combining import Saying
     from kubectl_policy.render.output.text import Document, View
@@ -99,7 +99,7 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     part = f"; sectionName, if set, names one {nouns} of the object" if rows and references else ""
     named = kinds_phrase(kinds) if kinds else "an object of any kind" if references else ""
     yield "target kinds", ("declared_targets",), named + part
-    yield "restricted", ("restricted_targets",), "; ".join(map(_restriction_phrase, profile.restricted_targets))
+    yield "restricted", ("restricted_targets",), "; ".join(map(restriction_phrase, profile.restricted_targets))
     wrong = "a policy that also names a kind which it cannot target is invalid as a whole"
     yield "wrong kinds", ("wrong_kinds",), wrong if profile.wrong_kinds == "policy" else ""
     virtual = kinds_phrase(profile.virtual_targets)
@@ -185,7 +185,7 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
     yield "security", ("security_fields",), fields and f"removing {fields} removes a protection"
-    yield "no protection", ("permissive",), "; ".join(map(_permissive_phrase, profile.permissive))
+    yield "no protection", ("permissive",), "; ".join(map(permissive_phrase, profile.permissive))
     controllers = either(sorted(profile.controllers))
     yield (
         "controllers",
@@ -197,22 +197,6 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
         for name, setting in profile.settings.items()
     )
     yield "--setting", ("settings",), "; ".join(settings)
-
-
-def _restriction_phrase(target: RestrictedTarget) -> str:
-    """Return a kind of targets with the names of its objects, and the namespace of the policies, that are allowed."""
-    kind = with_article(str(target.group_kind))
-    names = f"{kind} only with the name {either(target.names)}" if target.names else kind
-    return f"{names} only for policies in namespace {target.namespace}" if target.namespace else names
-
-
-def _permissive_phrase(setting: PermissiveSetting) -> str:
-    """Return a setting that lets every request through, with its condition."""
-    field = "any field" if setting.field == "*" else setting.field
-    conditions = [f"{name} is {either(values)}" for name, values in setting.when.items()]
-    conditions += [f"{setting.given} is set"] if setting.given else []
-    unless = either([f"{name} is {either(values)}" for name, values in setting.unless.items()])
-    return f"{field} if {' and '.join(conditions)}{f', unless {unless}' if unless else ''}"
 
 
 def reach_phrase(profile: PolicyKindProfile) -> str:
