@@ -29,7 +29,8 @@ SUITES: Final = {"gwctl": gwctl, "kuadrant": kuadrant, NGINX: nginx_gateway_fabr
 # many of those with one of the rarer answers, which no habit of giving the common one reaches.
 TYPES: Final = {"gwctl": len({*gwctl.LISTS, *gwctl.ANSWERS}), "kuadrant": 17, NGINX: 12}
 FLOORS: Final[dict[str, dict[str, tuple[int, int]]]] = {
-    "gwctl": {},
+    # A GatewayClass without merged Gateways is no target of an EnvoyPatchPolicy, says its controller.
+    "gwctl": {"directly_attached": (9, 0)},
     # The rest is told from Kuadrant's code alone and goes by reported status, or by an ambiguous key.
     "kuadrant": {"affected": (38, 0), "enforced": (44, 0), "enforcement": (15, 0), "message": (17, 0)},
     NGINX: {

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, PolicyKindProfile, analyze, load_manifests
 from kubectl_policy.comparison import StateComparison, compare
-from kubectl_policy.lint.changes.consequences import join_consequences
 from kubectl_policy.lint.checking import findings_in, suppress, unused_in
+from kubectl_policy.lint.consequences import join_consequences
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, Origin, Resource, Snapshot

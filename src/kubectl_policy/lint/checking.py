@@ -16,14 +16,12 @@ from kubectl_policy.model import FieldPath, Json, ObjectRef, Origin
 from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.lint.finding import Locate
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
-
-    # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
-    Locate = Callable[[Origin | None, str], Origin | None]
 
 _RULES: Final = {rule.id: rule for rule in RULES}
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource, Severity
+
+    # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
+    Locate = Callable[[Origin | None, str], Origin | None]
 
 # The worst first.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")

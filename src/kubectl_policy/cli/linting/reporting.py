@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import PolicyError, SourceError, UsageError
 from kubectl_policy.lint.baseline import baseline_text, read_baseline
-from kubectl_policy.lint.changes.consequences import join_consequences
 from kubectl_policy.lint.changes.novelty import with_undecided
 from kubectl_policy.lint.checking import LintFindings, lint_worlds
+from kubectl_policy.lint.consequences import join_consequences
 from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.lint.checking import Locate
-    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.finding import Finding, Locate
 
 # A message may sound certain.
 _UNDECIDED: Final = " (undecided)"

@@ -155,7 +155,7 @@ def breaks_other_objects(_: LintWorld) -> Iterator[Finding]:
 
     Source: this program.
     """
-    # Found from the findings of all other rules, in `lint/changes/consequences.py`.
+    # Found from the findings of all other rules, in `lint/consequences.py`.
     yield from ()
 
 

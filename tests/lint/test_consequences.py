@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.comparison import StateComparison, compare
 from kubectl_policy.lint.changes.causes import Causes, changed_fields
-from kubectl_policy.lint.changes.consequences import join_consequences
 from kubectl_policy.lint.checking import findings_in
+from kubectl_policy.lint.consequences import join_consequences
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.lint_world import LintWorld
 from kubectl_policy.lint.settings import LintSettings

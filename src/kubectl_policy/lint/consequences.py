@@ -17,7 +17,7 @@ from kubectl_policy.model.kinds import listed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from kubectl_policy.lint.checking import Locate
+    from kubectl_policy.lint.finding import Locate
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import ObjectRef
