@@ -356,6 +356,11 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         resource = self.index.get(obj)
         return tuple(self._problems.of_shape(resource)) if resource else ()
 
+    def problems_by_gateway_api(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+        """Return what Gateway API's own definition refuses of an object whose kind has none in the input."""
+        resource = self.index.get(obj)
+        return tuple(self._problems.by_gateway_api(resource)) if resource else ()
+
     def dropped_fields(self, obj: ObjectRef) -> tuple[FieldPath, ...]:
         """Return the fields of an object that an API server would drop, as its definition does not know them."""
         resource = self.index.get(obj)

@@ -19,7 +19,7 @@ from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import Path, Topology, shape_problems_of
 from kubectl_policy.topology.delegation.flow import circle_phrase
 from kubectl_policy.topology.problems import broken_reference, dangling_references
-from kubectl_policy.validation import find_schema
+from kubectl_policy.validation import find_schema, find_standard_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -62,8 +62,16 @@ class Problems:
         """Yield the problems of an object by itself: wrong types, and values that schemas refuse."""
         yield from shape_problems_of(resource)
         schema = self._schema_of(resource)
-        if schema is None:
-            return
+        if schema:
+            yield from self._refused_by(schema, resource)
+
+    def by_gateway_api(self, resource: Resource) -> Iterator[Diagnostic]:
+        """Yield what Gateway API's own definition refuses of an object whose kind has none in the input."""
+        schema = find_standard_schema(self._topology.index, resource)
+        if schema:
+            yield from self._refused_by(schema, resource)
+
+    def _refused_by(self, schema: VersionSchema, resource: Resource) -> Iterator[Diagnostic]:
         for problem in schema.diagnostics(resource, self._topology.index.defaulted(resource.ref), self._evaluator()):
             text = FieldPath.parse(problem.field).get(resource.raw)
             # A placeholder may become what it has to be.

@@ -84,10 +84,17 @@ _TRUE_ERRORS: Final = (
         "an API server rejects the Gateway, so that the controller would not see it",
         {
             "envoy-gateway": (
+                "backend-with-auto-san-sni",
+                "envoyproxy-tls-settings",
                 "gateway-with-listener-with-invalid-tls-configuration-invalid-mode",
                 "gateway-with-two-listeners-on-same-tcp-or-tls-port",
+                "gateway-with-two-listeners-with-same-port-http-udp-protocol",
+                "grpcroute-with-request-header-modifier",
+                "sds",
+                "tcproute-with-backendtlspolicy",
                 "tlsroute-with-tls-listener-missing-mode",
-            )
+            ),
+            "kgateway": ("listener-sets__shared-port-route-policy-ancestor",),
         },
     ),
     ("only a plugin of that test knows the kind of backend", {"kgateway": ("backends__basic",)}),

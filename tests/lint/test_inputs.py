@@ -159,6 +159,9 @@ def _noted_in_code() -> Iterator[str]:
             yield from (text for text in texts if _NAME.fullmatch(text) and text not in {"error", "warning", "info"})
 
 
+LISTENERS: Final = "listeners: [{name: http, port: 80, protocol: HTTP}]"
+
+
 class TestUnread:
     """GWP0001, GWP0002 and GWP0003: what was not read at all."""
 
@@ -171,7 +174,7 @@ class TestUnread:
         assert check(ROUTE, complete=True) == []
 
     def test_a_kind_of_which_something_was_read(self) -> None:
-        other = document("Gateway", "other", "{}", namespace="infra")
+        other = document("Gateway", "other", f"{{gatewayClassName: '${{CLASS}}', {LISTENERS}}}", namespace="infra")
         service = document("Service", "other", "{}", version="v1")
         assert check(ROUTE + other + service) == []
 
@@ -182,9 +185,12 @@ class TestUnread:
         assert check(placed) == []
 
     def test_kinds_that_are_referred_to(self) -> None:
-        spec = '{targetRefs: [{group: "", kind: Service, name: checkout}]}'
+        spec = (
+            '{targetRefs: [{group: "", kind: Service, name: checkout}], '
+            "validation: {hostname: a.example, wellKnownCACertificates: System}}"
+        )
         policy = document("BackendTLSPolicy", "checkout", spec)
-        gateway = document("Gateway", "inner", "{gatewayClassName: inner}", namespace="infra")
+        gateway = document("Gateway", "inner", f"{{gatewayClassName: inner, {LISTENERS}}}", namespace="infra")
         many = "".join(ROUTE.replace("name: checkout, namespace", f"name: r{number}, namespace") for number in range(9))
         findings = check(many + policy + gateway)
         named = "BackendTLSPolicy shop/checkout, HTTPRoute shop/r0, HTTPRoute shop/r1 and 7 more"

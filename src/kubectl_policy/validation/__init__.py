@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import mapping_at, mappings_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import GroupKind
+    from kubectl_policy.model import GroupKind, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.validation.admission import VersionSchema
     from kubectl_policy.validation.expressions import Evaluator
 
-__all__ = ["find_schema", "new_evaluator"]
+__all__ = ["find_schema", "find_standard_schema", "new_evaluator"]
 
 
 def new_evaluator() -> Evaluator:
@@ -33,3 +34,18 @@ def find_schema(index: Index, kind: GroupKind, version: str) -> VersionSchema | 
 
             return version_schema(described)
     return None
+
+
+def find_standard_schema(index: Index, resource: Resource) -> VersionSchema | None:
+    """Return the schema of Gateway API that comes with the program; None if it does not count for an object.
+
+    It counts for a kind without a definition in the input, unless an API server has accepted the object, as its
+    metadata then say: that server has a definition, which may be of another version.
+    """
+    kind, metadata = resource.ref.group_kind, mapping_at(resource.raw, "metadata")
+    is_standard = kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL} and kind not in index.definitions
+    if not is_standard or text_at(metadata, "uid") or text_at(metadata, "resourceVersion"):
+        return None
+    from kubectl_policy.validation.standard import standard_schema  # noqa: PLC0415 (only lint asks)
+
+    return standard_schema(kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])

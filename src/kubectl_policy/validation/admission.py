@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from msgspec import Struct
 
@@ -26,6 +26,9 @@ from kubectl_policy.validation.schema import (
     type_of,
     unchecked,
 )
+
+if TYPE_CHECKING:
+    from kubectl_policy.validation.quick import Check
 
 _QUOTED: Final = (
     r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
@@ -48,29 +51,49 @@ _MAX_PROBLEMS: Final = 100
 
 
 class VersionSchema(Struct, frozen=True):
-    """The schema of a version with its rules; `drops_status` if the status is a subresource."""
+    """The schema of a version with its rules; `drops_status` if the status is a subresource.
+
+    `bundle` is the version of Gateway API of a schema that no definition in the input has; `quick` and `combined`, the
+    predicate and the one expression that are true only of objects without a problem, are for such a schema.
+    """
 
     schema: Mapping[str, Json]
     rules: RuleTree | None
     drops_status: bool
+    bundle: str = ""
+    quick: Check | None = None
+    combined: str = ""
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
         """Yield problems of an object, and checks that were not possible; `raw` is the object with its defaults."""
+        if self.quick and self._is_valid(raw, self.quick, evaluator):
+            return
         if is_sound(resource.raw):
             problems = self._problems(raw, evaluator)
         else:
             problems = [unchecked(WHOLE, "it is too large, or too deep, to be checked")]
         for problem in problems:
+            if self.bundle and not problem.certain:
+                continue
             field = f"{spelled(problem.field)}: " if problem.field.steps else ""
-            verdict = "the API server would refuse it: " if problem.certain else ""
+            verdict = "the API server would refuse it: " if problem.certain and not self.bundle else ""
+            source = f" (by Gateway API {self.bundle})" if self.bundle else ""
             yield Diagnostic(
                 rule="schema" if problem.certain else "schema-unchecked",
                 severity="error" if problem.certain else "info",
-                message=f"{resource.ref}: {verdict}{field}{problem.message}",
+                message=f"{resource.ref}: {verdict}{field}{problem.message}{source}",
                 subject=resource.ref,
                 field=str(problem.field),
                 origin=resource.origin,
             )
+
+    def _is_valid(self, raw: Mapping[str, Json], quick: Check, evaluator: Evaluator) -> bool:
+        """Whether an object is known to have no problem; without an evaluator, rules have none."""
+        if not quick(raw):
+            return False
+        if not self.combined or evaluator.obstacle:
+            return True
+        return evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True))
 
     def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:
         """Return the outermost fields of an object that its schema does not know."""

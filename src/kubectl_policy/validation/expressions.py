@@ -80,6 +80,13 @@ class Evaluator:
             results |= zip(waiting, self._evaluate(waiting, variables), strict=False)
         return [results.get(text, _STOPPED) for text in expressions]
 
+    def holds(self, expression: str, value: Seen) -> bool:
+        """Whether an expression of this program, of any length, is known to be true of a value of `self`."""
+        if self._remaining <= 0 or expression in self._stopped:
+            return False
+        (result, *_) = (*self._evaluate([expression], {"self": value}), _STOPPED)
+        return result.value is True
+
     def matches(self, pattern: str, text: str) -> bool | None:
         """Whether a pattern is found in a text; None if that is not known."""
         if self.obstacle:

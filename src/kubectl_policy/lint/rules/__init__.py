@@ -16,6 +16,7 @@ from kubectl_policy.lint.rules import (
     listeners,
     references,
     requirements,
+    schemas,
     status,
     suppressions,
 )
@@ -38,7 +39,7 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 
 RULES: Final = rules_of(
-    *(inputs, duplicates, suppressions, definitions, status, conditions, requirements, changes),
+    *(inputs, schemas, duplicates, suppressions, definitions, status, conditions, requirements, changes),
     *(backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
     *(parents, hostnames, matching, shadowing, redirects, retries),

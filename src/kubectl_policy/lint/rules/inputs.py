@@ -1,4 +1,4 @@
-"""Input that could not be read or is not valid (GWP0001 to GWP0017, except suppressions and duplicates)."""
+"""Input that could not be read or is in doubt (GWP0001 to GWP0017, except objects, suppressions and duplicates)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import Diagnostic, FieldPath, Gap, GroupKind, Json, NodeRef, ObjectRef, Origin, Resource
-from kubectl_policy.model.fields import each_text, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_API, HTTP_ROUTE, KINDS
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource
+from kubectl_policy.model.fields import each_text
+from kubectl_policy.model.kind_roles import GATEWAY, HTTP_ROUTE, KINDS
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
-from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
-from kubectl_policy.questions.shared.trials import near_field
-from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.validation.admission import WITHOUT_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from kubectl_policy.lint.lint_world import LintWorld
 
@@ -41,7 +37,6 @@ _NOT_RENDERED: Final = frozenset({"not-rendered"})
 _REPEATED: Final = frozenset({"repeated-key"})
 _UNNAMED: Final = frozenset({"no-kind", "no-name"})
 _IGNORED: Final = frozenset({"definition-refused", "policy-label", "kind-defined-twice"})
-_REFUSED: Final = "the API server would refuse it: "
 # What is wrong with single objects is not noted by reading.
 _FOUND_OTHERWISE: Final = frozenset({"schema", "schema-unchecked", "wrong-type"})
 
@@ -217,57 +212,6 @@ def _hostnames_and_classes(world: LintWorld) -> Iterator[tuple[Resource, str, st
                 yield from ((resource, str(field), text) for field, text in each_text(resource.raw, path))
 
 
-@lint_rule("GWP0009", "error")
-def invalid_object(world: LintWorld) -> Iterator[Finding]:
-    """An API server would reject an object.
-
-    A field has the wrong type, or the CustomResourceDefinition of the kind, if it is in the input, does not allow the
-    object: by its schema, by its CEL rules, or because it does not serve the version. While the object is rejected, the
-    version in the cluster stays in force, if there is one. What could not be checked is unknown.
-
-    Source: k8s.io/apiextensions-apiserver, pkg/apiserver/validation.
-    """
-    without_rules: dict[str, list[Resource]] = {}
-    for kind in world.index.group_kinds:
-        is_defined = kind in world.index.definitions
-        for resource in world.of_kind(kind):
-            # Without a definition, nothing but a wrong type can be wrong with it.
-            if is_defined or any(shape_problems_of(resource)):
-                problems = world.analysis.shape_problems_of(resource.ref)
-                for problem in problems:
-                    _, is_unchecked, obstacle = problem.message.partition(WITHOUT_RULES)
-                    if is_unchecked:
-                        without_rules.setdefault(obstacle, []).append(resource)
-                yield from _without_repetitions(problems)
-                yield from _of_no_version(world, resource)
-    # What keeps all rules from being evaluated is said once.
-    for obstacle, unchecked in without_rules.items():
-        several = some([resource.ref for resource in unchecked])
-        message = f"the rules (CEL) of definitions were not checked for {several}: {obstacle}"
-        yield Finding(subject=None, message=message, certain=False, origin=unchecked[0].origin)
-
-
-def _without_repetitions(problems: tuple[Diagnostic, ...]) -> Iterator[Finding]:
-    """Yield findings for the problems of one object; a wrong type hides schema problems of the same field."""
-    of_types = {problem.field for problem in problems if problem.rule == "wrong-type"}
-    for problem in problems:
-        if problem.rule == "wrong-type" or (problem.field not in of_types and WITHOUT_RULES not in problem.message):
-            finding = finding_of(problem, certain=problem.rule != "schema-unchecked")
-            message = finding.message.removeprefix(_REFUSED)
-            yield replace(finding, message=message.removeprefix(f"{finding.field}: ").removeprefix(f"{finding.field} "))
-
-
-def _of_no_version(world: LintWorld, resource: Resource) -> Iterator[Finding]:
-    definition = world.index.definitions.get(resource.ref.group_kind)
-    versions = mappings_at(definition.raw, "spec.versions") if definition else ()
-    served = [text_at(version, "name") for version in versions if version.get("served") is not False]
-    group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
-    if served and version not in served:
-        message = f"{version} of {resource.ref.kind} is not served, only {' and '.join(served)}"
-        fix = Fix(words=f"use {served[0]}", value=f"{group}/{served[0]}")
-        yield Finding(subject=resource.ref, field="apiVersion", message=message, fix=fix)
-
-
 @lint_rule("GWP0010", "warning", blinds=True)
 def not_rendered(world: LintWorld) -> Iterator[Finding]:
     """A chart or a kustomization could not be rendered.
@@ -315,53 +259,6 @@ def definition_ignored(world: LintWorld) -> Iterator[Finding]:
     Source: k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation; GEP-713, "Policy CRD label".
     """
     return noted_findings(world, _IGNORED)
-
-
-@lint_rule("GWP0015", "warning")
-def unknown_field(world: LintWorld) -> Iterator[Finding]:
-    """An object sets a field that its kind does not have.
-
-    `kubectl apply` rejects the object. Without strict validation, the API server silently drops the field, and a
-    setting of a policy is then not in force. The field is misspelled, is in the wrong place, or belongs to a version or
-    a channel of Gateway API that is not installed. The rule checks kinds whose definition is in the input in full:
-    definitions that were shortened for an example, with mappings of unknown contents, do not count.
-
-    Source: Kubernetes, "Server Side Field Validation"; pruning in k8s.io/apiextensions-apiserver.
-    """
-    for kind in world.index.definitions:
-        references = references_to_targets(world.index.defaults.schema_of(kind))
-        # A definition that leaves out what references to targets are made of was shortened.
-        if any(not mapping_at(reference, "properties") for _, reference in references):
-            continue
-        for resource in world.of_kind(kind):
-            for field in world.analysis.dropped_fields(resource.ref):
-                name = str(field.steps[-1])
-                known = mapping_at(_schema_around(world, kind, resource, field), "properties")
-                if field.steps[0] == "status" or not known:
-                    continue
-                holder = mapping_at({"holder": field.parent.get(resource.raw)}, "holder")
-                near = near_field(name, holder, known, world.analysis.evaluator)
-                fix = Fix(words=f"did you mean {near}?") if near else None
-                message = f"{kind.kind} has no such field{_installed(world, kind)}: it would be refused, or dropped"
-                yield Finding(subject=resource.ref, field=str(field), message=message, fix=fix)
-
-
-def _schema_around(world: LintWorld, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:
-    version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
-    schema = world.index.defaults.schema_of(kind, version)
-    for step in field.steps[:-1]:
-        inner = schema.get("items") if isinstance(step, int) else mapping_at(schema, "properties").get(str(step))
-        schema = mapping_at({"schema": inner or schema.get("additionalProperties")}, "schema")
-    return schema
-
-
-def _installed(world: LintWorld, kind: GroupKind) -> str:
-    """Return the version and channel of Gateway API from the definition of a kind, as a phrase."""
-    definition = world.index.definitions.get(kind)
-    annotations = mapping_at(definition.raw if definition else None, "metadata.annotations")
-    annotated = [annotations.get(f"{GATEWAY_API}/{name}") for name in ("bundle-version", "channel")]
-    known = [annotation for annotation in annotated if isinstance(annotation, str)]
-    return f" in Gateway API {' '.join(known)}" if known else ""
 
 
 @lint_rule("GWP0016", "warning")

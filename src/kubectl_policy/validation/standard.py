@@ -1,0 +1,54 @@
+"""Definitions of Gateway API that come with the program, for kinds whose definition is not in the input.
+
+They are those of the experimental channel, which allow the most. That an object breaks one of their rules is certain
+for that version of Gateway API; what could not be checked is not reported.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from kubectl_policy.validation.admission import VersionSchema, escaped, on_creation, rule_tree
+from kubectl_policy.validation.quick import combined_rule, quick_check
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import GroupKind
+
+# `python -m tests.validation.gateway_api` writes it.
+FILE: Final = Path(__file__).with_name("gateway-api.json")
+
+
+class _Definitions(msgspec.Struct, frozen=True):
+    """The contents of the file: the version of Gateway API, and the number of the schema of each version of a kind."""
+
+    bundle: str
+    versions: dict[str, dict[str, int]]
+    schemas: list[dict[str, Any]]
+
+
+@lru_cache(maxsize=1)
+def _definitions() -> _Definitions:
+    return msgspec.json.decode(FILE.read_bytes(), type=_Definitions)
+
+
+@lru_cache(maxsize=64)
+def standard_schema(kind: GroupKind, version: str) -> VersionSchema | None:
+    """Return the compiled schema of a version of a kind of Gateway API; None if that is not known."""
+    known = _definitions()
+    number = known.versions.get(f"{kind.kind}.{kind.group}", {}).get(version)
+    if number is None:
+        return None
+    schema = known.schemas[number]
+    rules = rule_tree(schema, schema)
+    return VersionSchema(
+        schema,
+        rules,
+        drops_status=True,
+        bundle=known.bundle,
+        quick=quick_check(schema),
+        combined=combined_rule(rules, on_creation, escaped) if rules else "",
+    )
