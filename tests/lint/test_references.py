@@ -9,9 +9,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.lint_world import LintWorld
+from kubectl_policy.lint.rules.certificates import ca_and_wellknown, ca_ref_invalid
 from kubectl_policy.lint.rules.references import (
-    ca_and_wellknown,
-    ca_ref_invalid,
     extensionref_not_found,
     filter_attaches_nothing,
     parameters_not_found,
@@ -120,6 +119,30 @@ class TestCertificates:
         message = f"ConfigMap default/ca has no valid ca.crt; {unless}connections to the backend fail"
         assert (finding.message, finding.severity) == (message, severity)
         assert finding.related == (Related(object=read.ref, origin=build.ORIGIN),)
+
+    @pytest.mark.parametrize(
+        ("section", "data", "words"),
+        [
+            ("", {"ca.crt": "none"}, "it sends requests there"),
+            ("http", {"ca.crt": "none"}, "it sends requests there"),
+            ("admin", {"ca.crt": "none"}, ""),
+            ("", None, "requests to it get an error response"),
+        ],
+        ids=["the backend", "its port", "another port", "no certificate at all"],
+    )
+    def test_routes_to_the_backend(self, section: str, data: Mapping[str, Json] | None, words: str) -> None:
+        """Controllers report on the routes that they cannot resolve the reference to the backend."""
+        reference = build.target("s", "Service", section, group="")
+        authority: dict[str, Json] = {
+            "validation": {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}]}
+        }
+        policy = build.resource("BackendTLSPolicy", "p", {"targetRefs": [reference], **authority})
+        world = (build.gateway_class(), build.gateway(), build.service("s", ("http", 8080), ("admin", 9090)))
+        route = build.route("r", rules=[build.rule(build.backend())])
+        read = [self.config_map(data)] if data is not None else []
+        [finding] = checked(ca_ref_invalid, *world, route, policy, *read)
+        named = [related for related in finding.related if related.object == R]
+        assert named == ([Related(object=R, words=words, origin=build.ORIGIN)] if words else [])
 
     def test_a_kind_that_can_be_none(self) -> None:
         """It is known of kinds that no implementation is known to have."""

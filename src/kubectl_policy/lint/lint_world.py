@@ -207,6 +207,18 @@ class LintWorld:
         failing = (failure.route for policy in policies for failure in self._failing_routes.get(policy, ()))
         return self.related_to(dict.fromkeys(failing), "requests to it get an error response")
 
+    def routes_to_targets(self, policy: ObjectRef) -> tuple[Related, ...]:
+        """Return the routes that send requests to the backends that a policy is for, as related objects."""
+        attachments = self.analysis.attachments[policy]
+        targets = (entry.target for entry in attachments if entry.state == "attached" or entry.fails_requests)
+        routes = (
+            route
+            for target in filter(None, targets)
+            for route in self.relations.routes_forwarding_to(target.object)
+            if any(_is_at(target, node) for backend in self.relations.backends(route) for node in backend.nodes)
+        )
+        return self.related_to(dict.fromkeys(routes), "it sends requests there")
+
     @cached_property
     def _failing_routes(self) -> Mapping[ObjectRef, Sequence[FailingRoute]]:
         return grouped((failure.policy, failure) for failure in failing_routes(self.analysis))
@@ -312,6 +324,11 @@ class LintWorld:
         """Return a tried name, or else an object with the same name in another namespace, as a fix if there is one."""
         elsewhere = (known for known in self.index.world.refs_of(ref.group_kind) if known.name == ref.name)
         return did_you_mean(name) or next((Fix(words=f"there is {known}") for known in elsewhere), None)
+
+
+def _is_at(target: NodeRef, node: NodeRef) -> bool:
+    """Whether a node is a target, or a section of it."""
+    return node == target or (node.object == target.object and not target.section)
 
 
 def did_you_mean(name: str) -> Fix | None:

@@ -1,4 +1,7 @@
-"""Certificates of listeners, as far as they can be judged without reading Secrets (GWP6004, GWP6007 and GWP6012)."""
+"""Certificates of listeners and of backends, as far as they can be judged without reading Secrets.
+
+GWP5012 and GWP5013 are about backends; GWP6004, GWP6007 and GWP6012 about listeners and Gateways.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from kubectl_policy.lint.competition import hostname_field
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Problem, Resource, Severity
-from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.fields import each_mapping, items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY
 from kubectl_policy.model.unknown import is_unknown_hostname
 from kubectl_policy.model.world import grouped
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
     ELSEWHERE,
@@ -39,6 +43,73 @@ _CERTIFICATE: Final = GroupKind("cert-manager.io", "Certificate")
 _ISSUERS: Final = frozenset({"cert-manager.io/issuer", "cert-manager.io/cluster-issuer"})
 _CLIENT: Final = "spec.tls.backend.clientCertificateRef"
 _INSECURE: Final = "AllowInsecureFallback"
+
+
+@lint_rule("GWP5012", "error", "closed world")
+def ca_ref_invalid(world: LintWorld) -> Iterator[Finding]:
+    """A BackendTLSPolicy refers to a CA certificate that does not exist or is invalid.
+
+    Without a valid CA certificate, connections to the backend fail, and requests get a 5xx status. The reference names
+    a ConfigMap in the namespace of the policy, with a PEM certificate under the key `ca.crt`. Some implementations read
+    another key, so a ConfigMap with other keys is a warning. How implementations treat Secrets is unknown.
+
+    Source: BackendTLSPolicyValidation.CACertificateRefs, with its reasons InvalidCACertificateRef, InvalidKind and
+    NoValidCACertificate (Gateway API, apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.of_kind(BACKEND_TLS_POLICY):
+        for ref in authority_refs(world.topology, policy.ref):
+            if ref.problem:
+                yield _not_a_certificate(world, policy, ref, ref.problem)
+
+
+@lint_rule("GWP5013", "error")
+def ca_and_wellknown(world: LintWorld) -> Iterator[Finding]:
+    """A BackendTLSPolicy sets no CA certificates to validate the backend, or sets them twice.
+
+    An API server rejects the policy: exactly one of `caCertificateRefs` and `wellKnownCACertificates` must be set.
+
+    Source: BackendTLSPolicyValidation, its two rules (Gateway API, apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.of_kind(BACKEND_TLS_POLICY):
+        validation = mapping_at(world.index.defaulted(policy.ref), "spec.validation")
+        references, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
+        # Before its version v1alpha3, the kind had other fields.
+        is_older = value_at(policy.raw, "spec.tls") is not None
+        if bool(references) == bool(known) and not is_older:
+            which = "both caCertificateRefs and" if references else "neither caCertificateRefs nor"
+            yield Finding(
+                subject=policy.ref,
+                field="spec.validation",
+                message=f"it has {which} wellKnownCACertificates, and must have one of the two",
+            )
+
+
+def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
+    target, is_missing = ref.target, world.index.presence(ref.target) == "missing"
+    needs, is_kind = world.registry.profile(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
+    # Further kinds, and what is in Secrets, are up to the implementation.
+    own_kind = is_kind and any(target.group_kind in need.group_kinds for need in needs)
+    own_format = target.group_kind == SECRET and not is_missing and problem.reason != ELSEWHERE
+    if problem.reason == ELSEWHERE and not problem.certain:
+        return world.unknown(policy, ref.field, problem.message, "warning")
+    if own_kind or own_format or not problem.certain:
+        return world.unknown(policy, ref.field, problem.message)
+    # Some implementations take the certificate under another key.
+    keys = mapping_at(world.index.defaulted(target), "data")
+    has_other_key = bool(keys) and "ca.crt" not in keys
+    unless = "unless the implementation takes another key, " if has_other_key else ""
+    return Finding(
+        subject=policy.ref,
+        field=f"{ref.field}.kind" if is_kind else f"{ref.field}.name",
+        message=f"{problem.message}; {unless}connections to the backend fail",
+        reason=INVALID_KIND if is_kind else "InvalidCACertificateRef",
+        fix=world.meant(target, world.trials.referred(policy.ref, target)) if is_missing else None,
+        related=(
+            *((world.related(target),) if world.index.get(target) else ()),
+            *(world.failing_routes([policy.ref]) or world.routes_to_targets(policy.ref)),
+        ),
+        severity="warning" if has_other_key else None,
+    )
 
 
 @lint_rule("GWP6004", "error", "closed world")

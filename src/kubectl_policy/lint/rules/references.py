@@ -1,4 +1,4 @@
-"""ReferenceGrants and references to other objects (GWP5005, GWP5006 and GWP5012 to GWP5019, but for GWP5015)."""
+"""ReferenceGrants and references to other objects (GWP5005, GWP5006, GWP5014, and GWP5016 to GWP5019)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
 from kubectl_policy.lint.finding import Finding, Fix, Related, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, Json, ObjectRef, Problem, Resource, Severity
+from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
 from kubectl_policy.model.body import strings_in
-from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
+from kubectl_policy.model.fields import items_at, text_at, value_at
 from kubectl_policy.model.kind_roles import FILTERING_ROUTES, PARAMETERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
-from kubectl_policy.topology.gateway.certificates import ELSEWHERE, INVALID_KIND, SECRET, CertificateRef
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
+from kubectl_policy.topology.gateway.certificates import SECRET
 from kubectl_policy.topology.references import RouteFilter, parameters_ref
 
 if TYPE_CHECKING:
@@ -147,45 +147,6 @@ def _unread(world: LintWorld, grant: Resource) -> str:
     return ""
 
 
-@lint_rule("GWP5012", "error", "closed world")
-def ca_ref_invalid(world: LintWorld) -> Iterator[Finding]:
-    """A BackendTLSPolicy refers to a CA certificate that does not exist or is invalid.
-
-    Without a valid CA certificate, connections to the backend fail, and requests get a 5xx status. The reference names
-    a ConfigMap in the namespace of the policy, with a PEM certificate under the key `ca.crt`. Some implementations read
-    another key, so a ConfigMap with other keys is a warning. How implementations treat Secrets is unknown.
-
-    Source: BackendTLSPolicyValidation.CACertificateRefs, with its reasons InvalidCACertificateRef, InvalidKind and
-    NoValidCACertificate (Gateway API, apis/v1/backendtlspolicy_types.go).
-    """
-    for policy in world.of_kind(BACKEND_TLS_POLICY):
-        for ref in authority_refs(world.topology, policy.ref):
-            if ref.problem:
-                yield _not_a_certificate(world, policy, ref, ref.problem)
-
-
-@lint_rule("GWP5013", "error")
-def ca_and_wellknown(world: LintWorld) -> Iterator[Finding]:
-    """A BackendTLSPolicy sets no CA certificates to validate the backend, or sets them twice.
-
-    An API server rejects the policy: exactly one of `caCertificateRefs` and `wellKnownCACertificates` must be set.
-
-    Source: BackendTLSPolicyValidation, its two rules (Gateway API, apis/v1/backendtlspolicy_types.go).
-    """
-    for policy in world.of_kind(BACKEND_TLS_POLICY):
-        validation = mapping_at(world.index.defaulted(policy.ref), "spec.validation")
-        references, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
-        # Before its version v1alpha3, the kind had other fields.
-        is_older = value_at(policy.raw, "spec.tls") is not None
-        if bool(references) == bool(known) and not is_older:
-            which = "both caCertificateRefs and" if references else "neither caCertificateRefs nor"
-            yield Finding(
-                subject=policy.ref,
-                field="spec.validation",
-                message=f"it has {which} wellKnownCACertificates, and must have one of the two",
-            )
-
-
 @lint_rule("GWP5014", "error", "closed world")
 def extensionref_not_found(world: LintWorld) -> Iterator[Finding]:
     """A filter of a route names an object that does not exist.
@@ -287,34 +248,6 @@ def filter_attaches_nothing(world: LintWorld) -> Iterator[Finding]:
             message = f"no filter is known to attach {with_article(named.object.kind)}"
             related = (world.related(named.object),)
             yield Finding(subject=route.ref, field=named.field, message=message, related=related)
-
-
-def _not_a_certificate(world: LintWorld, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
-    target, is_missing = ref.target, world.index.presence(ref.target) == "missing"
-    needs, is_kind = world.registry.profile(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
-    # Further kinds, and what is in Secrets, are up to the implementation.
-    own_kind = is_kind and any(target.group_kind in need.group_kinds for need in needs)
-    own_format = target.group_kind == SECRET and not is_missing and problem.reason != ELSEWHERE
-    if problem.reason == ELSEWHERE and not problem.certain:
-        return world.unknown(policy, ref.field, problem.message, "warning")
-    if own_kind or own_format or not problem.certain:
-        return world.unknown(policy, ref.field, problem.message)
-    # Some implementations take the certificate under another key.
-    keys = mapping_at(world.index.defaulted(target), "data")
-    has_other_key = bool(keys) and "ca.crt" not in keys
-    unless = "unless the implementation takes another key, " if has_other_key else ""
-    return Finding(
-        subject=policy.ref,
-        field=f"{ref.field}.kind" if is_kind else f"{ref.field}.name",
-        message=f"{problem.message}; {unless}connections to the backend fail",
-        reason=INVALID_KIND if is_kind else "InvalidCACertificateRef",
-        fix=world.meant(target, world.trials.referred(policy.ref, target)) if is_missing else None,
-        related=(
-            *((world.related(target),) if world.index.get(target) else ()),
-            *world.failing_routes([policy.ref]),
-        ),
-        severity="warning" if has_other_key else None,
-    )
 
 
 class _Setting(Struct, frozen=True, kw_only=True):
