@@ -63,6 +63,8 @@ class VersionSchema(Struct, frozen=True):
     bundle: str = ""
     quick: Check | None = None
     combined: str = ""
+    words: frozenset[str] = frozenset()
+    """The words with which the rules compare values."""
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
         """Yield problems of an object, and checks that were not possible; `raw` is the object with its defaults."""
@@ -93,7 +95,16 @@ class VersionSchema(Struct, frozen=True):
             return False
         if not self.combined or evaluator.obstacle:
             return True
-        return evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True))
+        from kubectl_policy.validation.outlines import outline  # noqa: PLC0415 (definitions in the input need none)
+
+        # Nothing else of an object is a matter of rules.
+        seen = {key: value for key, value in raw.items() if key not in {"metadata", "status"}}
+        known, shape = evaluator.valid_outlines.setdefault(self.combined, set()), outline(seen, self.words)
+        if shape not in known:
+            if not evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True)):
+                return False
+            known.add(shape)
+        return True
 
     def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:
         """Return the outermost fields of an object that its schema does not know."""

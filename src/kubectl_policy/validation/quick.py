@@ -93,7 +93,7 @@ def _mapping_check(schema: Mapping[str, Json]) -> Check:
     most = _limit(schema, "maxProperties")
 
     def check(value: Json) -> bool:
-        if not isinstance(value, Mapping) or not fewest <= len(value) <= most:
+        if not isinstance(value, dict | Mapping) or not fewest <= len(value) <= most:
             return False
         for key, inner in value.items():
             check_inner = properties.get(key, check_other)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from kubectl_policy.validation.admission import VersionSchema, escaped, on_creation, rule_tree
+from kubectl_policy.validation.outlines import words_in
 from kubectl_policy.validation.quick import combined_rule, quick_check
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ def standard_schema(kind: GroupKind, version: str) -> VersionSchema | None:
         return None
     schema = known.schemas[number]
     rules = rule_tree(schema, schema)
+    combined = combined_rule(rules, on_creation, escaped) if rules else ""
     return VersionSchema(
         schema,
         rules,
         drops_status=True,
         bundle=known.bundle,
         quick=quick_check(schema),
-        combined=combined_rule(rules, on_creation, escaped) if rules else "",
+        combined=combined,
+        words=words_in(combined),
     )

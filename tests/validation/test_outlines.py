@@ -1,0 +1,75 @@
+"""Outlines of objects: the rules of Gateway API hold for all objects with one outline, or for none."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import pytest
+
+from kubectl_policy.model import GroupKind, Json
+from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.validation.admission import seen_by_rules
+from kubectl_policy.validation.expressions import Evaluator
+from kubectl_policy.validation.outlines import outline, words_in
+from kubectl_policy.validation.standard import standard_schema
+from tests import build
+
+KEPT: Final = frozenset({"local"})
+VALUES: Final = ("/{}", "{}", "/{}//x", "/{}/..", "/{}/./a", "/%2f{}", "/{}%2F", "/{}?")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("/cart", "/pay", True),
+        ({"a": "x.example", "b": "x"}, {"a": "y.example", "b": "y"}, True),
+        ({"a": "x", "b": "x"}, {"a": "x", "b": "y"}, False),
+        ({"a": "x"}, {"b": "x"}, False),
+        (["x", "y"], ["y", "x"], True),
+        (["x", "y"], ["x"], False),
+        ("Exact", "Prefix", False),
+        ("10s", "20s", False),
+        ("local", "other", False),
+        ("/a%2f", "/a%5c", False),
+        ("/%aa", "/%bb", False),
+        ("a" * 60, "b" * 60, False),
+        ("", "a", False),
+        (1, True, False),
+        (80, 81, False),
+        (None, None, True),
+    ],
+)
+def test_values_alike(one: Json, other: Json, *, alike: bool) -> None:
+    assert (outline(one, KEPT) == outline(other, KEPT)) is alike
+
+
+def test_words_of_rules() -> None:
+    """Those in literals alone, whatever their quotes are."""
+    assert words_in("self.name != 'x-local' && self.kind in [\"service\", 'Pod']") == {"x", "local", "service"}
+
+
+def route(parents: list[str], path: str, value: str) -> Json:
+    """The spec of an HTTPRoute as an API server would have it."""
+    mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": parents[-1], "port": 80}}}
+    rule = build.rule(build.backend(), matches=[{"path": {"type": path, "value": value}}], filters=[mirror])
+    parent_refs: list[Json] = [{"name": name} for name in parents]
+    spec: dict[str, Json] = {"parentRefs": parent_refs, "hostnames": [f"{parents[0]}.example.com"], "rules": [rule]}
+    resource = build.resource("HTTPRoute", "r", spec)
+    return build.index(resource).defaulted(resource.ref)["spec"]
+
+
+def test_rules_hold_for_all_objects_alike_or_for_none() -> None:
+    """Routes with values that some rules refuse, each beside one with other words."""
+    schema = standard_schema(GroupKind(GATEWAY_API, "HTTPRoute"), "v1")
+    assert schema is not None
+    assert "metadata" not in schema.combined
+    evaluator, holding = Evaluator(), dict[object, bool]()
+    names = [["public"], ["inner"], ["public", "edge-2"], ["inner", "inner"], ["edge", "edge"]]
+    paths = [(kind, value) for kind in ("Exact", "RegularExpression") for value in VALUES]
+    for parents, (kind, value), word in product(names, paths, ("cart", "a1")):
+        spec = {"spec": route(parents, kind, value.format(word))}
+        holds = evaluator.holds(schema.combined, seen_by_rules(spec, schema.schema, embedded=True))
+        assert holding.setdefault(outline(spec, schema.words), holds) is holds
+    assert {*holding.values()} == {True, False}
+    assert len(holding) <= len(names) * len(paths)
