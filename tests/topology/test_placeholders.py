@@ -217,7 +217,7 @@ def test_hostnames(hostnames: list[str], hostname: str, state: str) -> None:
 def test_hostnames_in_words() -> None:
     (found,) = outcomes(route(hostnames=["a.example.com"]), gateway("g", listener(hostname="*.${Domain}")))
     assert found[2] == (
-        "whether hostname a.example.com does not match *.${Domain} of listener http of Gateway default/g cannot be "
+        "whether hostname a.example.com matches *.${Domain} of listener http of Gateway default/g cannot be "
         "known yet: a name contains a placeholder"
     )
 

@@ -64,6 +64,8 @@ class PossibleRelation(Struct, frozen=True):
     upper: ObjectRef
     lower: ObjectRef
     message: str
+    is_handshake: bool = False
+    """Whether a route names a parent, and it is unknown whether that takes it: the message is about the route."""
 
 
 class PossibleRelations:
@@ -87,11 +89,11 @@ class PossibleRelations:
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
 
     @cached_method
-    def related(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
-        """Return the objects that may be directly related to an object or the routes to it, with the reason."""
+    def related(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, PossibleRelation], ...]:
+        """Return the objects that may be directly related to an object or the routes to it, with the relations."""
         objects = (obj, *self._relations.routes_referring_to(obj)) if self.has_any else ()
         return tuple(
-            (relation.upper if relation.lower == lower else relation.lower, relation.message)
+            (relation.upper if relation.lower == lower and not relation.is_handshake else relation.lower, relation)
             for lower in objects
             for relation in self.parents(lower)
         )
@@ -150,7 +152,7 @@ class PossibleRelations:
         for parent in dict.fromkeys(parents):
             for binding in self._relations.bindings_at(route, parent):
                 if binding.is_unfilled:
-                    yield PossibleRelation(parent, route, binding.message)
+                    yield PossibleRelation(parent, route, binding.message, is_handshake=True)
 
     def _ports(self, route: ObjectRef, backend: ObjectRef) -> Iterator[PossibleRelation]:
         """Return a relation for each reference to a backend whose port is not known, there or in the reference."""

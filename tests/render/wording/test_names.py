@@ -12,7 +12,7 @@ from kubectl_policy.model import Gap, GroupKind, Json, Origin, Permission
 from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+from kubectl_policy.questions.blind_spots.unknowns import FILL_IN, SAY_NAMESPACE, BlindSpot
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain import explain
@@ -155,6 +155,9 @@ def test_a_file_and_a_line() -> None:
 
 FILE = BlindSpot(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
 OBJECT = BlindSpot(what="Gateway default/g", reason="x")
+UNFILLED = BlindSpot(what="HTTPRoute default/r", reason="a name contains a placeholder", remedy=FILL_IN)
+HOMELESS = BlindSpot(what="the namespace of HTTPRoute default/r", reason="x", remedy=SAY_NAMESPACE)
+ONE_OBJECT = ", as far as could be read: 1 object is not in the input"
 PATCHED = BlindSpot(what="HTTPRoute default/r", reason="x", origin=Origin("a.yaml", 9), is_there=True)
 
 
@@ -178,6 +181,9 @@ POLICY = BlindSpot(what="ColorPolicy default/p", reason="x", policies=(build.ref
         ([FILE, OBJECT], ", as far as could be read: 1 object is not in the input and 1 file may hold more"),
         ([PATCHED], ", as far as could be read: 1 object may be different"),
         ([FILE, PATCHED], ", as far as could be read: 1 file may hold more and 1 object may be different"),
+        ([UNFILLED, UNFILLED], ", as far as could be read: placeholders are to be filled in"),
+        ([HOMELESS], ", as far as could be read: not every namespace is known"),
+        ([OBJECT, UNFILLED], f"{ONE_OBJECT} and placeholders are to be filled in"),
         ([POLICY], "; how 1 policy attaches is not computed"),
         ([hidden(gap("Fee", "a"), gap("Fee", "b"))], ", as far as could be read: Fees are hidden from you"),
         (

@@ -13,9 +13,9 @@ from kubectl_policy.model.unknown import is_open, is_unfilled
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list, may_change_policy, relevant_gaps
 from kubectl_policy.questions.blind_spots.unknowns import (
     FILL_IN,
-    SAY_NAMESPACE,
     BlindSpot,
     cut_paths,
+    placeholder_remedy,
     uncomputed_policies,
     unknown_below_targets,
     unknown_conditions,
@@ -85,22 +85,17 @@ def _possible(
 ) -> Iterator[BlindSpot]:
     """Objects that may be ancestors of some objects or attached to them, or children of those `with_children`."""
     for obj in objects:
-        for ref, message in analysis.topology.possible.related(obj):
-            yield BlindSpot(what=str(ref), reason=message, remedy=_remedy(obj, ref))
+        for ref, relation in analysis.topology.possible.related(obj):
+            remedy = placeholder_remedy(relation.upper, relation.lower)
+            yield BlindSpot(what=str(ref), reason=relation.message, remedy=remedy)
         # Of an object in a namespace that nothing states, `unknown_namespaces` says so.
         is_placeholder = obj.group_kind == NAMESPACE and obj.name.startswith(UNKNOWN_NAMESPACE)
         for relation in analysis.topology.possible.children(obj) if obj in with_children and not is_placeholder else ():
-            remedy = _remedy(obj, relation.lower)
+            remedy = placeholder_remedy(obj, relation.lower)
             yield BlindSpot(what=str(relation.lower), reason=relation.message, remedy=remedy)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
         for holder in (obj, *sorted(set(parents).difference(objects))):
             yield from _possibly_attached(analysis, holder)
-
-
-def _remedy(*related: ObjectRef) -> str:
-    """Return what would show whether objects are related: the namespace of one, or what is to be filled in."""
-    is_homeless = any(ref.namespace.startswith(UNKNOWN_NAMESPACE) for ref in related)
-    return SAY_NAMESPACE if is_homeless else FILL_IN
 
 
 def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[BlindSpot]:

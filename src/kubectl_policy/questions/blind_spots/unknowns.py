@@ -19,10 +19,10 @@ from kubectl_policy.model.kind_roles import (
     ROUTES,
 )
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.refs import shown_namespace
+from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.model.world import grouped_by
-from kubectl_policy.topology import MAX_NODES, Path, is_truncated
+from kubectl_policy.topology import MAX_NODES, Binding, Path, is_truncated
 from kubectl_policy.topology.controllers import unread_parameters
 
 if TYPE_CHECKING:
@@ -219,10 +219,11 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
             reason = f"it {analysis.index.absence.reason(obj)}, so its parents are not known"
             yield _unread(analysis, obj, reason)
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
-            if binding.state == "unknown":
+            if binding.is_unfilled:
+                yield _unfilled_handshake(obj, binding)
+            elif binding.state == "unknown":
                 attaches = analysis.topology.gateways.is_route_parent(binding.parent.group_kind)
-                add = FILL_IN if binding.is_unfilled else _ADD
-                remedy = add if attaches else f"look at status.parents of {obj}"
+                remedy = _ADD if attaches else f"look at status.parents of {obj}"
                 yield _unread(analysis, binding.parent, binding.message, remedy)
 
 
@@ -241,9 +242,25 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[B
     owners = dict.fromkeys(sorted(node.object for node in listeners))
     for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
         for binding in analysis.topology.bindings(route):
-            if binding.state == "unknown" and binding.listener in listeners:
+            if binding.state != "unknown" or binding.listener not in listeners:
+                continue
+            if binding.is_unfilled:
+                yield _unfilled_handshake(route, binding)
+            else:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
-                yield BlindSpot(what=str(route), reason=reason, remedy=FILL_IN if binding.is_unfilled else _ADD)
+                yield BlindSpot(what=str(route), reason=reason)
+
+
+def placeholder_remedy(*related: ObjectRef) -> str:
+    """Return what would show whether objects are related: the namespace of one, or what is to be filled in."""
+    is_homeless = any(ref.namespace.startswith(UNKNOWN_NAMESPACE) for ref in related)
+    return SAY_NAMESPACE if is_homeless else FILL_IN
+
+
+def _unfilled_handshake(route: ObjectRef, binding: Binding) -> BlindSpot:
+    """A route with a placeholder, there or at its parent, that decides whether it is attached."""
+    remedy = placeholder_remedy(binding.parent, route)
+    return BlindSpot(what=str(route), reason=binding.message, remedy=remedy)
 
 
 def unselectable(resources: Iterable[Resource]) -> Iterator[BlindSpot]:

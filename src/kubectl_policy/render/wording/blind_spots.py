@@ -8,6 +8,7 @@ from kubectl_policy.model import Permission
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.blind_spots.relevance import in_namespaces
+from kubectl_policy.questions.blind_spots.unknowns import FILL_IN, SAY_NAMESPACE
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 _NAMED: Final = 3
 # So many resources are named in a hint.
 _MOST_RESOURCES: Final = 6
+# What answers lack where an object was read without some value, by what would show that.
+_VALUES: Final = {
+    SAY_NAMESPACE: "not every namespace is known",
+    FILL_IN: "placeholders are to be filled in",
+}
 
 
 def unread_hedge(unseen: Sequence[BlindSpot]) -> str:
@@ -36,10 +42,13 @@ def unread_reason(unseen: Sequence[BlindSpot]) -> str:
 
 
 def _unread_phrases(unseen: Sequence[BlindSpot]) -> list[str]:
-    """Return phrases about what could not be read: what is hidden, absent, in files, or may be different."""
+    """Return phrases about input that is hidden, absent, in files, to be filled in, or may be different."""
     otherwise = {spot.what for spot in unseen if spot.is_there}
     files = {spot.origin.source for spot in unseen if spot.origin and not spot.is_there}
-    absent = {spot.what for spot in unseen if not (spot.origin or spot.policies or spot.is_there or spot.gaps)}
+    lacking = [spot for spot in unseen if not (spot.origin or spot.policies or spot.is_there or spot.gaps)]
+    # Of what lacks a value, nothing is missing but that value.
+    remedies = {spot.remedy for spot in lacking}
+    absent = {spot.what for spot in lacking if spot.remedy not in _VALUES}
     are = "is" if len(absent) == 1 else "are"
     # What a cluster did not give out is no input.
     unread = "could not be read" if any(spot.gaps for spot in unseen) else f"{are} not in the input"
@@ -47,6 +56,7 @@ def _unread_phrases(unseen: Sequence[BlindSpot]) -> list[str]:
     phrases += [f"{count(len(absent), 'object')} {unread}"] if absent else []
     phrases += [f"{count(len(files), 'file')} may hold more"] if files else []
     phrases += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
+    phrases += [phrase for remedy, phrase in _VALUES.items() if remedy in remedies]
     return phrases
 
 

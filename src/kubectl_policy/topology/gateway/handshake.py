@@ -202,13 +202,15 @@ class _Handshake(Struct, frozen=True):
             return terms.refusal
         common = self._common_hostname(listener)
         if common is False:
-            return Problem(message=self._mismatch_phrase(listener), reason="NoMatchingListenerHostname")
+            message = self._hostname_phrase(listener, ("does not match", "do not match"))
+            return Problem(message=message, reason="NoMatchingListenerHostname")
         claimed = self._claimed_names(listener)
         if claimed:
             message = f"other listeners on the port of {listener} have its hostname{'s' * (len(claimed) > 1)}"
             return Problem(message=f"{message} {', '.join(claimed)}", reason="NoMatchingListenerHostname")
         if not terms.doubt and common is None:
-            message = f"whether {self._mismatch_phrase(listener)} cannot be known yet: a name contains a placeholder"
+            phrase = self._hostname_phrase(listener, ("matches", "match"))
+            message = f"whether {phrase} cannot be known yet: a name contains a placeholder"
             return unfilled_problem(message)
         return terms.doubt or terms.conflict
 
@@ -232,12 +234,13 @@ class _Handshake(Struct, frozen=True):
         common = sorted({name for _, name in hostnames_in(hostnames).intersections(listener.hostname)})
         return common if all(gateways.has_closer_listener(listener, name) for name in common) else ()
 
-    def _mismatch_phrase(self, listener: Listener) -> str:
+    def _hostname_phrase(self, listener: Listener, verbs: tuple[str, str]) -> str:
+        """`hostname a.example matches *.b.example of listener http`: with the verb for one name, or for several."""
         hostnames = self._hostnames
         more = f" and {len(hostnames) - _MAX_NAMES} more" if len(hostnames) > _MAX_NAMES else ""
         names = ", ".join(hostnames[:_MAX_NAMES])
-        subject = f"hostname {names} does" if len(hostnames) == 1 else f"hostnames {names}{more} do"
-        return f"{subject} not match {listener.hostname} of {listener}"
+        subject = f"hostname {names} {verbs[0]}" if len(hostnames) == 1 else f"hostnames {names}{more} {verbs[1]}"
+        return f"{subject} {listener.hostname} of {listener}"
 
     @property
     def _hostnames(self) -> tuple[str, ...]:
