@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE
+from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, SERVICE
 from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.blind_spots.unknowns import FILL_IN, BlindSpot
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.object_rows import object_row
@@ -81,7 +82,16 @@ class TestOfTheRoute:
         near = build.policy("near", build.ON_ROUTE, kind="SizePolicy", size=1)
         answer = describe(world(near), ROUTE)
         assert [policy.name for policy in answer.policies] == ["near"]
-        assert "may be affected by 1 policy, and perhaps by 1 more" in headline(answer)
+        assert "may be affected by 2 policies" in headline(answer)
+
+    def test_beside_filters(self) -> None:
+        """They are counted as what they are."""
+        named = {"group": "gateway.envoyproxy.io", "kind": "HTTPRouteFilter", "name": "f"}
+        rule = build.rule(build.backend(), filters=[{"type": "ExtensionRef", "extensionRef": named}])
+        route = build.route(parents=[build.parent(section="http", namespace="infra")], rules=[rule])
+        rewrite = {"urlRewrite": {"hostname": {"type": "Backend"}}}
+        used = build.resource("HTTPRouteFilter", "f", rewrite, group="gateway.envoyproxy.io")
+        assert "may be affected by 1 policy and 1 filter" in headline(describe(world(route, used), ROUTE))
 
     @pytest.mark.parametrize("routes", [build.allow("All"), build.allow("Same")], ids=["attached", "refused"])
     def test_where_it_is_known(self, routes: Json) -> None:
@@ -157,6 +167,21 @@ class TestOfThePolicy:
         answer = blast_radius(world(), THERE)
         assert f"is unknown: {UNKNOWN}" in headline(answer)
         assert not answer.complete
+        assert answer.possibly_affected == (ROUTE.object,)
+        assert "\nMay affect\n  kinds        1 HTTPRoute\n  namespaces   default 1\n" in shown(answer, "tree")
+
+    def test_the_routes_that_it_may_affect(self) -> None:
+        answer = describe_policy(world(), THERE)
+        assert (answer.affected, answer.possibly_affected) == ((), (ROUTE.object,))
+        assert "\nMay affect\n  1 HTTPRoute: default/r\n" in shown(answer, "tree")
+        document: Any = document_of(answer)
+        assert [route["name"] for route in document["possiblyAffected"]] == ["r"]
+
+    def test_of_kinds_for_backends(self) -> None:
+        """What takes effect at Services alone does not affect the route."""
+        other = replace(COLOURS, effective_targets=(TargetLevel(SERVICE),))
+        answer = describe_policy(analyze(world().snapshot, profiles=[other]), THERE)
+        assert (answer.enforcement.state, answer.possibly_affected) == ("Unknown", ())
 
 
 class TestPlaceholders:
@@ -186,6 +211,18 @@ class TestPlaceholders:
         policy = build.policy("p", build.ON_GATEWAY, colour="red")
         analysis = analyze(build.snapshot(gateway, route, policy, build.service()), profiles=[COLOURS])
         assert analysis.enforcement(POLICY).state == "Unknown"
+        reason = (
+            "whether hostname ${HOST}.example.${TLD} matches *.example.com of listener http of Gateway default/g"
+            " cannot be known yet: a name contains a placeholder"
+        )
+        # Every answer says it once, and of the route.
+        expected = (BlindSpot(what="HTTPRoute default/r", reason=reason, remedy=FILL_IN),)
+        assert describe(analysis, ROUTE).unseen == expected
+        assert describe_policy(analysis, POLICY).unseen == expected
+        assert why_not(analysis, POLICY, ROUTE).unseen == expected
+        assert describe(analysis, build.node("Gateway", "g")).unseen == expected
+        hedge = "as far as could be read: placeholders are to be filled in"
+        assert hedge in headline(blast_radius(analysis, POLICY))
 
 
 def test_a_listener_set_that_may_be_admitted() -> None:

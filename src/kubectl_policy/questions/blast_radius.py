@@ -15,6 +15,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.differences.serving import RouteBehind, hostnames_on, owner, routes_behind
 from kubectl_policy.questions.shared.effects import affected_nodes, from_the_root, policy_outcomes
+from kubectl_policy.questions.shared.uncertain_effects import possibly_affected
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.states import cascade
 
@@ -115,6 +116,10 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
         tuple[NodeRef, ...],
         Meta(description="The nodes with an effective field of the policy, as in a PolicyDescription."),
     ] = ()
+    possibly_affected: Annotated[
+        tuple[ObjectRef, ...],
+        Meta(description="The routes that the policy affects only if they are attached, which is not known."),
+    ] = ()
     superseded: Annotated[
         tuple[SupersededOn, ...],
         Meta(description="The objects on which other sources supersede all fields of the policy."),
@@ -136,7 +141,8 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
 
 
 _COUNTS: Final = (
-    "The counts of the objects that the policy affects, including `behind`; for other subjects, of the changed objects."
+    "The counts of the objects that the policy affects or may affect, including `behind`; for other subjects, of the"
+    " changed objects."
 )
 
 
@@ -201,7 +207,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     difference = diff(what_if(analysis, deleted=deleted), owner_key)
     reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else PolicyReach()
     if reach.policy:
-        objects = {*(node.object for node in reach.affected), *(route.route for route in reach.behind)}
+        affected = (node.object for node in reach.affected)
+        objects = {*affected, *(route.route for route in reach.behind), *reach.possibly_affected}
     else:
         objects = {*_concerned(difference)} - deleted
     calls = (call for ref in sorted(deleted) for call in analysis.calls_to(ref))
@@ -232,7 +239,8 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
 
 def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
-    in_force = affected_nodes(enforcement, analysis.registry.profile(policy.group_kind))
+    profile = analysis.registry.profile(policy.group_kind)
+    in_force = affected_nodes(enforcement, profile)
     behind = routes_behind(analysis, in_force, owner_key)
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
     names = {name for route in behind for name in route.hostnames}
@@ -241,6 +249,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
         reasons=why_without_effect(analysis, policy),
         targets=analysis.attachments[policy],
         affected=in_force,
+        possibly_affected=possibly_affected(enforcement, profile),
         superseded=_superseded(analysis, enforcement, in_force),
         detached=tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
         behind=behind,

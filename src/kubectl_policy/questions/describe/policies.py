@@ -16,7 +16,7 @@ from kubectl_policy.questions.shared.effects import affected_nodes, relevant_dia
 from kubectl_policy.questions.shared.fields import Declared, declared_fields
 from kubectl_policy.questions.shared.in_force import Assumption, OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.path_phrases import PathNumber, numbers
-from kubectl_policy.questions.shared.uncertain_effects import may_affect_more
+from kubectl_policy.questions.shared.uncertain_effects import may_affect_more, possibly_affected
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.outcome import BECAUSE, DeclaredField
@@ -110,6 +110,11 @@ class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
     def found_nothing(self) -> bool:
         """Whether it is not known that the policy has an effect, nor that it can have none."""
         return self.enforcement.state == "Unknown" or may_affect_more(self.enforcement, self.targets)
+
+    @property
+    def possibly_affected(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The routes that the policy affects only if they are attached, which is not known."""
+        return possibly_affected(self.enforcement, self.profile)
 
     @property
     def assumed_(self) -> Annotated[tuple[Assumption, ...], Meta()]:

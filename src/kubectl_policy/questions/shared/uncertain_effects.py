@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
@@ -30,6 +32,16 @@ def may_affect_more(enforcement: Enforcement, attachments: Iterable[Attachment])
     targets = [attachment.target for attachment in attachments if attachment.state == "attached"]
     is_above_routes = any(target and target.object.group_kind not in ROUTES for target in targets)
     return is_above_routes and is_idle(enforcement, attachments)
+
+
+def possibly_affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[ObjectRef, ...]:
+    """Return the routes that a policy affects if they are attached, which is not known; sorted.
+
+    None are returned if its kind is known to take effect on other objects alone.
+    """
+    levels = {level.group_kind for level in profile.effective_targets}
+    routes = {possible.route for possible in enforcement.possible_routes}
+    return tuple(sorted(route for route in routes if not levels or route.group_kind in levels))
 
 
 def unknown_phrase(enforcement: Enforcement, attachments: Iterable[Attachment]) -> str:

@@ -106,10 +106,12 @@ def _of_object(answer: ObjectDescription) -> str:
     if direct:
         passed_phrase = _sources(passed_on, answer.subject.object, "more")
         addition = f"; {passed_phrase} {take} effect on what is {behind} it" if passed_on else ""
+        where = _where(answer, direct)
+        if all(group.extent.doubt for group in direct):
+            sources = _sources(direct, answer.subject.object, possible=len(answer.possible))
+            return f"{subject} may be affected by {sources}{where}{addition}"
         perhaps = f", and perhaps by {len(answer.possible)} more" if answer.possible else ""
-        affected = f"affected by {_sources(direct, answer.subject.object)}{_where(answer, direct)}"
-        verb = "may be" if all(group.extent.doubt for group in direct) else "is"
-        return f"{subject} {verb} {affected}{perhaps}{addition}"
+        return f"{subject} is affected by {_sources(direct, answer.subject.object)}{where}{perhaps}{addition}"
     if passed_on:
         sources = _sources(passed_on, answer.subject.object)
         take = "may take" if all(group.extent.doubt for group in passed_on) else take
@@ -259,27 +261,27 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
         yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(hostnames, _MOST_NAMED)}"
 
 
-def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:
+def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "", *, possible: int = 0) -> str:
     """`6 policies, 1 filter and the parameters of its Gateway`: the sources that have an effect on a subject.
 
     `1 or 2 policies`, `1 to 3 policies` where it is not known how these combine. Policies are called by a `noun` if it
-    is given: `2 more`.
+    is given: `2 more`. Policies that are `possible` for other reasons are counted as well.
     """
     groups = tuple(groups)
-    parts = (_number(groups, "policy", noun), _number(groups, "filter"), _parameters(groups, subject))
+    parts = (_number(groups, "policy", noun, possible), _number(groups, "filter"), _parameters(groups, subject))
     return listed([part for part in parts if part])
 
 
-def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
+def _number(groups: Sequence[InForce], role: Role, noun: str = "", possible: int = 0) -> str:
     having_role = [group for group in groups if group.profile.role == role]
     every = {ref for group in having_role for ref in group.policies}
     if not every:
-        return ""
+        return count(possible, role) if possible else ""
     # Where all of them are in doubt for the same reason, the sentence says so.
     decided = [group for group in having_role if not group.extent.doubt] or having_role
     certain = {ref for group in decided for ref in {*group.policies}.difference(group.undecided)}
     certain |= every if decided is having_role and all(group.extent.doubt for group in decided) else set()
-    total, at_least = len(every), max(len(certain), 1)
+    total, at_least = len(every) + possible, max(len(certain), 1) + possible
     counted = f"{total} {noun}" if noun else count(total, role)
     return counted if total == at_least else f"{at_least} {'or' if total == at_least + 1 else 'to'} {counted}"
 

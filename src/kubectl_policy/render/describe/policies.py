@@ -283,6 +283,8 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
     sections: dict[ObjectRef, list[NodeRef]] = {}
     for node in answer.affected:
         sections.setdefault(node.object, []).extend([node] if node.section else [])
+    for route in answer.possibly_affected:
+        sections.setdefault(route, [])
     for kind, refs in grouped((ref.kind, ref) for ref in sections).items():
         shown, rest = view.first(refs, _MOST)
         names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
