@@ -346,7 +346,7 @@ def test_a_target_of_another_controller() -> None:
 def test_a_route_of_the_mesh_for_a_policy_of_gateways() -> None:
     """Nobody is known to act on it who reads the policy."""
     (finding,) = checked(foreign_controller, IN_MESH, build.service(), ON_ROUTE, profiles=[OURS_ONLY])
-    assert finding.message.endswith("and no parent of HTTPRoute default/r is")
+    assert finding.message.endswith("manages, which includes no parent of HTTPRoute default/r")
     assert checked(target_unattached, IN_MESH, build.service(), ON_ROUTE, profiles=[OURS_ONLY]) == []
 
 
@@ -355,7 +355,9 @@ def test_several_routes_of_another_controller() -> None:
     selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
     policy = build.policy("p", targetSelectors=[selector])
     (finding,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[OURS_ONLY])
-    assert finding.message.endswith("no parent of HTTPRoute default/r is, nor HTTPRoute default/s, HTTPRoute default/t")
+    assert finding.message.endswith(
+        "includes no parent of HTTPRoute default/r, nor HTTPRoute default/s, HTTPRoute default/t"
+    )
 
 
 def test_parameters_of_another_controller() -> None:

@@ -375,9 +375,10 @@ class TestTraffic:
     def test_a_policy_that_a_filter_names(self) -> None:
         kind, group = "TrafficPolicy", "gateway.kgateway.dev"
         limits = resource(kind, "limits", {"timeouts": {"request": "1s"}}, group=group)
-        there = route(rules=[rule(backend(), filters=[filtered("limits", kind, group)])])
-        before = asked(gateway_class("public", "kgateway.dev/kgateway"), limits, there)
-        assert self.lost(before, deleted=[limits.ref]) == []
+        rules = [rule(backend(), name="a", filters=[filtered("limits", kind, group)]), rule(backend("t"), name="b")]
+        before = asked(gateway_class("public", "kgateway.dev/kgateway"), limits, route(rules=rules))
+        lost = self.lost(before, deleted=[limits.ref])
+        assert lost == [("a", "TrafficPolicy default/limits does not exist", 0)]
 
     def test_the_backends_behind_one_that_lets_requests_through(self) -> None:
         before = asked(self.OPEN, self.THERE)

@@ -141,7 +141,7 @@ def test_a_backend_has_the_parents_of_the_routes_that_forward_to_it() -> None:
         f"{gateway}web",
     ]
     on_port = colours({**build.ON_SERVICE, "sectionName": "web"})
-    assert places(profile(), *routes, away, on_port) == [f"{gateway}any", f"{gateway}web"]
+    assert places(profile(), *routes, away, on_port) == [f"{gateway}web"]
 
 
 def test_a_port_with_policies_of_its_own_is_not_the_services() -> None:
