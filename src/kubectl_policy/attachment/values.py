@@ -1,11 +1,11 @@
-"""Values that controllers refuse, by the rules of a profile: the first one of a policy, in words."""
+"""Values that controllers refuse, by the rules of a profile: the first one of a policy, those of backends, in words."""
 
 from __future__ import annotations
 
 import json
 import re
 from decimal import Decimal, InvalidOperation
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import each_value, every_mapping, mappings_at, text_at, value_at
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.profiles.values import Form, ValueRule
+    from kubectl_policy.model.fields import FieldPath
+    from kubectl_policy.profiles.values import BackendRule, Form, ValueRule
 
 _SIZE: Final = r"(?i)([0-9]{1,9})([kmg]?)"
 _UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -30,6 +31,9 @@ _SUFFIXES: Final[Mapping[str, Decimal]] = {
 # HTTPHeaderName and HeaderValueRegexp of Gateway API: a name has no `/` or `:`.
 _HEADER_NAME: Final = re.compile(r"[^/:]+")
 _HEADER_VALUE: Final = re.compile(r"[!-~]+([\t ]?[!-~]+)*")
+# A subdomain of RFC 1123, as Kubernetes checks it, with a dot.
+_DOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
+_MAX_DOMAIN: Final = 253
 _MAX_PATTERN: Final = 2_000
 # What neither Python's nor RE2's syntax allows; in other cases the two differ.
 _MALFORMED: Final = (
@@ -54,6 +58,22 @@ def wrong_value(policy: Resource, rules: Iterable[ValueRule], target: GroupKind 
             if problem:
                 return problem, rule.competes
     return "", False
+
+
+def backend_problems(raw: Mapping[str, Json], rule: BackendRule) -> Iterator[tuple[FieldPath, str]]:
+    """Yield each field of a backend that breaks a rule, with the reason, as a clause."""
+    for field in rule.fields:
+        for path, value in each_value(raw, field):
+            if rule.form:
+                is_open = isinstance(value, str) and has_placeholder(value)
+                if not is_open and not _has_form(rule.form, value):
+                    yield path, f"{_shown(value)} is not {FORMS[rule.form]}"
+            elif not rule.beside:
+                yield path, f"{path} is set"
+            else:
+                beside = next((str(other_path) for other_path, _ in each_value(raw, rule.beside)), "")
+                if beside:
+                    yield path, f"{path} and {beside} are set"
 
 
 def _problems(raw: Mapping[str, Json], rule: ValueRule) -> Iterator[str]:
@@ -139,6 +159,25 @@ def _is_network(text: str, *, strict: bool = True) -> bool:
     return True
 
 
+def _is_remote(text: str) -> bool:
+    """Whether a text is an address of another machine."""
+    try:
+        return not ip_address(text).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_domain(text: str) -> bool:
+    """Whether a text is a domain name with two labels or more, and no address."""
+    if len(text) > _MAX_DOMAIN or not _DOMAIN.fullmatch(text):
+        return False
+    try:
+        ip_address(text)
+    except ValueError:
+        return True
+    return False
+
+
 def _may_be_pattern(text: str) -> bool:
     if not text or len(text) > _MAX_PATTERN:
         return bool(text)
@@ -154,6 +193,8 @@ _FORMS: Final[Mapping[Form, Callable[[str], bool]]] = {
     "quantity": _is_whole,
     "cidr": _is_range,
     "network": _is_network,
+    "address": _is_remote,
+    "domain": _is_domain,
     "headerName": lambda text: _HEADER_NAME.fullmatch(text) is not None,
     "headerValue": lambda text: _HEADER_VALUE.fullmatch(text) is not None,
     "pattern": _may_be_pattern,

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import ALWAYS, INTERNAL, NOTHING, REQUIRED, SPREAD, FieldName, Name, SecurityField
 from kubectl_policy.profiles.summary import SummaryPart
+from kubectl_policy.profiles.values import BackendRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -301,6 +302,8 @@ class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     summary: Annotated[tuple[SummaryPart, ...], Meta(min_length=1)] = ()
     """The phrases that summarize the settings, in the format of `summary` of a policy kind. Without it: by their names.
     """
+    rules: Annotated[tuple[BackendRule, ...], Meta(min_length=1)] = ()
+    """Rules that a backend must follow for routes to send requests there. Without it: none."""
     evidence: Evidence
     """The sources of this information."""
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.values import BackendRule
 
 
 _NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -95,9 +96,17 @@ class Registry:
 
         The user's last file counts first; None if no file has any.
         """
-        profiles = self._profiles_of_file(group_kind.group)
-        backend = next((profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None)
+        backend = self._backend_profile(group_kind)
         return backend.ports if backend else None
+
+    def backend_rules(self, group_kind: GroupKind) -> tuple[BackendRule, ...]:
+        """Return the rules that backends of a kind must follow for routes to send requests there."""
+        backend = self._backend_profile(group_kind)
+        return backend.rules if backend else ()
+
+    def _backend_profile(self, group_kind: GroupKind) -> BackendProfile | None:
+        profiles = self._profiles_of_file(group_kind.group)
+        return next((profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None)
 
     @cached_method
     def is_route_parent(self, group_kind: GroupKind) -> bool:

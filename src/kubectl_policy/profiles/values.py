@@ -10,7 +10,18 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import NOTHING, FieldName, FieldPattern, Name
 
-Form: TypeAlias = Literal["duration", "quantity", "cidr", "network", "headerName", "headerValue", "pattern", "text"]
+Form: TypeAlias = Literal[
+    "duration",
+    "quantity",
+    "cidr",
+    "network",
+    "address",
+    "domain",
+    "headerName",
+    "headerValue",
+    "pattern",
+    "text",
+]
 
 
 FORMS: Final[Mapping[Form, str]] = {
@@ -18,6 +29,8 @@ FORMS: Final[Mapping[Form, str]] = {
     "quantity": "a whole number",
     "cidr": "a range of addresses",
     "network": "an address, or a range that begins at its address",
+    "address": "an IP address outside the loopback range",
+    "domain": "a domain name with two labels or more",
     "headerName": "a header name",
     "headerValue": "a header value",
     "pattern": "a regular expression",
@@ -33,8 +46,9 @@ class ValueRule(Struct, frozen=True, kw_only=True, rename="camel"):
     """
     form: Form | None = None
     """The form of the values: a `duration` as in Go (`1h30m`), a `quantity` of Kubernetes that is a whole number
-    (`16Ki`), a `cidr` (`10.0.0.0/8`), an address or a `network` (not `10.1.0.0/8`), a `headerName`, a `headerValue`, a
-    regular expression (`pattern`), or any `text` that is not empty.
+    (`16Ki`), a `cidr` (`10.0.0.0/8`), an address or a `network` (not `10.1.0.0/8`), an `address` outside the
+    loopback range, a `domain` with two labels or more, a `headerName`, a `headerValue`, a regular expression
+    (`pattern`), or any `text` that is not empty.
     """
     least: int | None = None
     """The least value of a number or quantity. Without it: no limit."""
@@ -58,6 +72,22 @@ class ValueRule(Struct, frozen=True, kw_only=True, rename="camel"):
     """The kinds of targets for which the rule holds. Without it: all."""
     competes: bool = False
     """Whether a policy that breaks the rule still conflicts with other policies."""
+
+
+class BackendRule(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A rule about a kind of backends; routes cannot send requests to a backend that breaks it."""
+
+    fields: Annotated[tuple[FieldPattern, ...], Meta(min_length=1)]
+    """The fields with the values; the path continues into each element of a list."""
+    form: Form | None = None
+    """The form that the values must have, as in `values` of a policy kind. Without it: no route can use a backend that
+    sets one of the fields, although others may, such as policies.
+    """
+    beside: FieldName = ""
+    """For a rule without a form, a field: only a backend that sets it as well breaks the rule. Without it: any backend.
+    """
+    reason: Name
+    """The reason of the condition `ResolvedRefs` of routes to the backend."""
 
 
 class RequiredSetting(Struct, frozen=True, kw_only=True, rename="camel"):

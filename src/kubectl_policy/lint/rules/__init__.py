@@ -29,7 +29,15 @@ from kubectl_policy.lint.rules.policies import (
     unreached_targets,
     validity,
 )
-from kubectl_policy.lint.rules.routes import hostnames, matching, parents, redirects, retries, shadowing
+from kubectl_policy.lint.rules.routes import (
+    hostnames,
+    matching,
+    parents,
+    redirects,
+    retries,
+    shadowing,
+    unusable_backends,
+)
 
 
 def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
@@ -40,7 +48,7 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 RULES: Final = rules_of(
     *(inputs, schemas, duplicates, suppressions, definitions, status, conditions, requirements, changes),
-    *(backends, references, listeners, gateways, certificates),
+    *(backends, unusable_backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
     *(parents, hostnames, matching, shadowing, redirects, retries),
 )
