@@ -247,12 +247,13 @@ class StateComparison:
         return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
 
     def _targets_of(self, policy: ObjectRef) -> Iterator[NodeRef]:
-        """Yield the targets to which a policy is attached in either state, or from which it keeps rivals out."""
+        """Yield the targets, in either state, of a policy that is attached, keeps rivals out or makes requests fail."""
         return (
             attachment.target
             for state in (self.before, self.after)
             for attachment in state.attachments.get(policy, ())
-            if attachment.target and (attachment.competes or attachment.state == "attached")
+            if attachment.target
+            and (attachment.competes or attachment.fails_requests or attachment.state == "attached")
         )
 
     def _is_backend_in_both(self, path: Path) -> bool:
@@ -381,7 +382,7 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
     return len(before) == len(after) and all(
         mine.policy.ref == theirs.policy.ref
         and same_object(mine.policy, theirs.policy)
-        and (mine.filter_position, mine.refusal, mine.ignored)
-        == (theirs.filter_position, theirs.refusal, theirs.ignored)
+        and (mine.filter_position, mine.refusal, mine.ignored, mine.invalid)
+        == (theirs.filter_position, theirs.refusal, theirs.ignored, theirs.invalid)
         for mine, theirs in zip(before, after, strict=True)
     )

@@ -293,6 +293,23 @@ def test_a_policy_that_merges_with_one_that_is_not_valid_is_not_valid_either() -
     assert [above[name][1] for name in ("Accepted", "Overridden")] == ["Invalid", "Overridden"]
 
 
+@pytest.mark.parametrize("kind", ["SecurityPolicy", "BackendTrafficPolicy", "EnvoyExtensionPolicy"])
+def test_an_invalid_policy_on_a_route_keeps_that_of_the_gateway_out(kind: str) -> None:
+    """The Gateway's policy is not applied to the route, whose requests are answered with 500."""
+    lacking: dict[str, dict[str, Json]] = {
+        "SecurityPolicy": {"basicAuth": {"users": NAMED}},
+        "BackendTrafficPolicy": {"responseOverride": [{"response": {"body": {"valueRef": TEXT}}}]},
+        "EnvoyExtensionPolicy": {"lua": [{"type": "ValueRef", "valueRef": TEXT}]},
+    }
+    above = policy(f"{kind}.{GROUP}", "above", {"targetRefs": [build.target("front")]}, namespace="platform", age=1)
+    invalid = policy_on_route(kind, "invalid", lacking[kind])
+    analysis = analyze(replace(added(world(), above, invalid), complete=True))
+    titles = build.node("HTTPRoute", "programme", "titles", namespace="festival")
+    outcomes = analysis.effective(titles, above.ref.group_kind)
+    assert [(it.resolution.spec, it.resolution.policies_in_force) for it in outcomes] == [({}, frozenset())]
+    assert invalid.ref in analysis.enforcement(above.ref).by
+
+
 def policy_on_route(kind: str, name: str, spec: dict[str, Json], *, age: int = 1) -> Resource:
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "programme"}
     return policy(f"{kind}.{GROUP}", name, {"targetRefs": [target], **spec}, namespace="festival", age=age)

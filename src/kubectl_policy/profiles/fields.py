@@ -167,8 +167,8 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     named_settings: tuple[NamedSetting, ...] = ()
     """Settings of a policy that name an item of a list in the same policy."""
     when_invalid: Literal["ignored", "errors"] = "ignored"
-    """`errors`: requests to the targets of an invalid policy get an error response. `ignored`: an invalid policy has no
-    effect.
+    """`errors`: requests to the targets of an invalid policy get an error response, and what it replaces is not in
+    force there. `ignored`: an invalid policy has no effect.
     """
     targets_exist: Literal["whenRead", "whenReferred"] = "whenRead"
     """`whenRead`: a target exists if the object exists. `whenReferred`: a target exists if a route of the controllers

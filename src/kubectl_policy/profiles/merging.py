@@ -49,6 +49,11 @@ class MergeStrategy(StrEnum):
         return self in {MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}
 
     @property
+    def replaces(self) -> bool:
+        """Whether one of two policies on a path replaces the other one whole."""
+        return self in {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.ATOMIC_OVERRIDES}
+
+    @property
     def patches_above(self) -> bool:
         """Whether a challenger that chooses it patches the established spec instead of replacing it."""
         return self in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}

@@ -61,6 +61,8 @@ class Contribution(Struct, frozen=True, kw_only=True):
     ignored: tuple[tuple[Field, str], ...] = ()
     # The annotations of the policy by which controllers ignore it, or some of its fields.
     annotations: Mapping[str, str] = NOTHING
+    # The reason why the policy is invalid, so that requests get an error response where it wins; "" if it is valid.
+    invalid: str = ""
 
 
 class DeclaredStanza(Struct, frozen=True):

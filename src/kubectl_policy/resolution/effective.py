@@ -103,7 +103,39 @@ def resolve(
     """Merge contributions on a path, at least one, into the effective spec of one kind.
 
     `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
+    Where an invalid policy wins for which requests fail, nothing is in force; elsewhere it is left out.
     """
+    outcome = _merged(profile, contributions, context, age_unknown=age_unknown)
+    invalid = {part.source: part.invalid for part in contributions if part.invalid}
+    if not invalid:
+        return outcome
+    failing = {source: reason for source, reason in invalid.items() if source in outcome.sources_in_force}
+    if failing:
+        return _without_settings(outcome, failing)
+    valid = tuple(part for part in contributions if not part.invalid)
+    refused = {source: refusal for source, refusal in context.refused.items() if source not in invalid}
+    return _merged(profile, valid, replace(context, refused=refused), age_unknown=age_unknown) if valid else outcome
+
+
+def _without_settings(outcome: Resolution, failing: Mapping[Source, str]) -> Resolution:
+    """Return an outcome in which nothing is in force, since policies that take part are invalid."""
+    source, reason = next(iter(failing.items()))
+    because = f"{source.object} is not valid: {reason}"
+    unheeded = {(leaf.source, field): because for field, leaf in leaves(outcome.spec)}
+    return replace(
+        outcome,
+        spec={},
+        merged=outcome.spec if outcome.merged is None else outcome.merged,
+        ignored_fields={**outcome.ignored_fields, **unheeded},
+        ignored_sources=outcome.ignored_sources | outcome.sources_in_force,
+        failing=failing,
+    )
+
+
+def _merged(
+    profile: PolicyKindProfile, contributions: tuple[Contribution, ...], context: PathContext, *, age_unknown: bool
+) -> Resolution:
+    """Merge contributions on a path as if all of them were valid."""
     contributions = tuple(with_chosen_strategies(contributions)) if profile.strategy_from_above else contributions
     counting = _heeded(contributions, profile, context)
     if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:

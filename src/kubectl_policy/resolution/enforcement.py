@@ -285,12 +285,13 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
         any(state == "undecided" for _, _, state, _ in fates) if fates else not sources.isdisjoint(resolution.undecided)
     )
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
+    failing = frozenset(source.object for source in resolution.failing)
     return _PolicyPart(
         in_force=policy in in_force,
         undecided=undecided,
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
-        superseded_by=frozenset([source.object for *_, by in lost for source in by]) if fates else whole,
+        superseded_by=failing.union([source.object for *_, by in lost for source in by] if fates else whole),
         ignored=ignored,
     )
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.world import reachable
@@ -42,6 +43,8 @@ class NodePolicies(Struct, frozen=True):
     attached: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
     # The spellings of the API group by which they name the node.
     spellings: dict[ObjectRef, set[str]] = field(default_factory=dict["ObjectRef", "set[str]"])
+    # Invalid policies for which requests to the node get an error response, with the reasons; they are not attached.
+    failing: dict[ObjectRef, tuple[Resource, str]] = field(default_factory=dict["ObjectRef", "tuple[Resource, str]"])
     # Policies that only keep others out.
     competing: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
     # The positions, from 1, of the filters by which rules of routes name policies.
@@ -61,9 +64,9 @@ _NOTHING: Final = NodePolicies()
 class AttachedPolicies:
     """The nodes to which the policies of one kind are attached."""
 
-    def __init__(self, index: Index, attachments: Attachments, kind: GroupKind) -> None:
-        """Remember where to look."""
-        self._index, self._attachments, self._kind = index, attachments, kind
+    def __init__(self, index: Index, attachments: Attachments, kind: GroupKind, *, replaces: bool) -> None:
+        """Remember where to look, and whether one policy of the kind replaces another one whole."""
+        self._index, self._attachments, self._kind, self._replaces = index, attachments, kind, replaces
         self._every: Mapping[NodeRef, NodePolicies] | None = None
 
     def at(self, node: NodeRef) -> NodePolicies:
@@ -89,10 +92,12 @@ class AttachedPolicies:
         return sorted(self._everywhere)
 
     def on_path(self, path: Path) -> tuple[NodeRef, ...]:
-        """Return the nodes of a path with policies, in its order."""
+        """Return the nodes of a path with policies, in its order; none if all of these policies have failed."""
         if not self._is_known_everywhere:
-            return tuple(node for node in path if self.at(node).attached)
-        return nodes_on_path(self._with_policies, path)
+            nodes = tuple(node for node in path if self.at(node).attached or self.at(node).failing)
+        else:
+            nodes = nodes_on_path(self._with_policies, path)
+        return nodes if any(self.at(node).attached for node in nodes) else ()
 
     @property
     def _is_known_everywhere(self) -> bool:
@@ -101,7 +106,7 @@ class AttachedPolicies:
 
     @cached_property
     def _with_policies(self) -> frozenset[NodeRef]:
-        return frozenset(node for node, policies in self._everywhere.items() if policies.attached)
+        return frozenset(node for node, policies in self._everywhere.items() if policies.attached or policies.failing)
 
     @property
     def _everywhere(self) -> Mapping[NodeRef, NodePolicies]:
@@ -119,12 +124,15 @@ class AttachedPolicies:
             if target is None or attachment.policy.group_kind != self._kind:
                 continue
             resource = self._index.get(attachment.policy)
-            if resource is None or not _claims_target(attachment):
+            fails = self._replaces and _fails_in_place(attachment)
+            if resource is None or not (fails or _claims_target(attachment)):
                 continue
             policy, policies = self._index.with_defaults(resource), by_node[target]
             policies.spellings.setdefault(policy.ref, set()).add(attachment.declared.group)
             if attachment.competes:
                 policies.competing[policy.ref] = policy
+            if fails:
+                policies.failing[policy.ref] = policy, attachment.message
             if attachment.state == "attached":
                 policies.attached[policy.ref] = policy
                 if attachment.ignored:
@@ -134,6 +142,11 @@ class AttachedPolicies:
                 if attachment.declared.rule:
                     policies.rule_policies.setdefault(attachment.declared.rule, set()).add(policy.ref)
         return dict(by_node)
+
+
+def _fails_in_place(attachment: Attachment) -> bool:
+    """Whether an invalid policy stands at a target that it names itself, and makes requests to the target fail."""
+    return attachment.fails_requests and attachment.state != "attached" and attachment.named_by is None
 
 
 def _claims_target(attachment: Attachment) -> bool:
@@ -147,6 +160,8 @@ class RankedPolicy(Struct, frozen=True, kw_only=True):
     filter_position: int
     refusal: PolicyRefusal | None
     ignored: tuple[IgnoredSetting, ...] = ()
+    # The reason why requests get an error response for the policy; "" if it is valid.
+    invalid: str = ""
 
 
 class NodeContributions(Struct, frozen=True, kw_only=True):
@@ -178,17 +193,31 @@ class PoliciesOnNodes:
         return tuple(in_order(policies.attached.values(), self.profile, policies.filters))
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
-        """Return what determines the contributions of the policies on a node."""
+        """Return what determines the contributions of the policies on a node, also of those that make requests fail.
+
+        An invalid policy that does not compete gives way to any that is attached there.
+        """
         on_node = self.attached.at(node)
         positions = on_node.filters
+        failing = {
+            ref: policy
+            for ref, (policy, _) in on_node.failing.items()
+            if ref in on_node.competing or not on_node.attached
+        }
+        policies = (
+            in_order([*on_node.attached.values(), *failing.values()], self.profile, positions)
+            if failing
+            else self.in_order(node)
+        )
         return [
             RankedPolicy(
                 policy=policy,
                 filter_position=positions.get(policy.ref, 0),
                 refusal=self.refusal(policy.ref, node),
                 ignored=on_node.ignored.get(policy.ref, ()),
+                invalid=on_node.failing[policy.ref][1] if policy.ref in failing else "",
             )
-            for policy in self.in_order(node)
+            for policy in policies
         ]
 
     @cached_method
@@ -198,7 +227,7 @@ class PoliciesOnNodes:
         if rule:
             ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).rule_policies[rule]]
         brought = [
-            (part, rank.refusal)
+            (replace(part, invalid=rank.invalid) if rank.invalid else part, rank.refusal)
             for rank in ranked
             for part in contributions_of(rank.policy, node, profile, rank.filter_position, rank.ignored)
         ]

@@ -109,6 +109,9 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     """The fields that the controllers ignore here, with the reasons, as far as these do not depend on the path."""
     ignored_sources: frozenset[Source] = frozenset()
     """The sources of which nothing counts here, even if they declare no field."""
+    failing: Mapping[Source, str] = field(default_factory=dict["Source", "str"])
+    """The sources that win and are invalid, with the reasons: requests get an error response, and nothing is in force.
+    """
     scopes: tuple[ScopeOutcome, ...] = ()
     """The parts of which the spec is made, broadest first."""
     replaced_for_port: Field = ()
@@ -177,6 +180,8 @@ class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sources_in_force(self) -> frozenset[Source]:
         """The sources that set an effective field, or take part without declaring any; also undecided ones."""
+        if self.failing:
+            return frozenset()
         empty = self.members.intersection(part.source for part in self.contributions if not part.spec)
         return empty.union(leaf.source for _, leaf in leaves(self.spec))
 

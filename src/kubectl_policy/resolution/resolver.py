@@ -171,7 +171,9 @@ class Resolver:
 
     @cached_method
     def _attached_of_kind(self, kind: GroupKind) -> AttachedPolicies:
-        return AttachedPolicies(self._topology.index, self._attachments, kind)
+        profile = self._registry.profile_of(kind)
+        replaces = profile is not None and profile.default_strategy.replaces
+        return AttachedPolicies(self._topology.index, self._attachments, kind, replaces=replaces)
 
     def is_disabled(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the parameters of the Gateway on a path do not enable a kind."""
@@ -218,9 +220,8 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
         return tuple(node for node in nodes if node not in replaced)
     node = path[-1]
     whole = replace(node, section="")
-    if profile.sections == "refine" and node.section:
-        return tuple(target for target in (whole, node) if attached.at(target).attached)
-    return (node,) if attached.at(node).attached else (whole,) if attached.at(whole).attached else ()
+    nodes = attached.on_path((whole, node) if node.section else (node,))
+    return nodes if profile.sections == "refine" else nodes[-1:]
 
 
 def route_choices(

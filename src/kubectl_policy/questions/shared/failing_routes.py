@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -12,7 +12,6 @@ from kubectl_policy.attachment.validity import FAILING_REQUESTS
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.world import grouped_by
-from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution import Resolver, paths_by_way_of
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.topology import Path
-
-# With these, the nearer one of two policies replaces the other one whole, so that nothing of that one is looked at.
-_REPLACING: Final = {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.ATOMIC_OVERRIDES}
 
 
 class FailingRoute(Struct, frozen=True, kw_only=True):
@@ -122,7 +118,7 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
                 resolution = effective.resolution if effective else None
                 if resolution is None or not analysis.topology.carries_traffic(path):
                     continue
-                takes_part = policy in resolution.contributions_of and profile.default_strategy not in _REPLACING
+                takes_part = policy in resolution.contributions_of and not profile.default_strategy.replaces
                 if takes_part or policy in resolution.policies_in_force:
                     yield policy, failed[0].message.removesuffix(FAILING_REQUESTS), path
 

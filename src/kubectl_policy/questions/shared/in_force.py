@@ -91,6 +91,8 @@ class Contest(Struct, frozen=True, kw_only=True):
     """All of them, least specific first."""
     members: frozenset[Source]
     """Those that are not replaced or refused as a whole."""
+    failing: frozenset[Source]
+    """Those that are invalid, so that requests get an error response and nothing is in force."""
     same_level: SameLevel
     strategy_of: Mapping[Source, MergeStrategy]
     weights: Mapping[ObjectRef, int]
@@ -308,6 +310,7 @@ def _in_force(analysis: Analysis, entries: list[EffectiveEntry], which: PathPhra
         contest=Contest(
             order=tuple(part.source for part in parts),
             members=resolution.members,
+            failing=frozenset(resolution.failing),
             same_level=same_level_of(profile, parts),
             strategy_of={part.source: part.strategy for part in parts},
             weights=_weights(analysis, effective, profile),

@@ -35,7 +35,7 @@ _EVERYWHERE: Final = "all paths"
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
 _LIMITS: Final = ("timeout", "retr", "limit", "fault", "circuit", "maxconn", "idle", "deadline")
 # What is said of policies of which nothing is in force, by what became of them.
-_FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
+_FATES: Final = {"rejected": "refused", "unheeded": "ignored", "invalid": "not valid"}
 
 
 class _Entry(Struct, frozen=True, kw_only=True):
@@ -171,8 +171,9 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
         shown.append(f"{joined_by} {listed(policies[1:], _MOST_OTHERS)}")
     itself = dict.fromkeys(names.policy(source, kind) for source in themselves)
     shown += [("and " if shown else "") + listed(list(itself), _MOST_OTHERS)] if itself else []
-    states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
+    states: dict[Source, str] = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
+    states |= dict.fromkeys(group.contest.failing, "invalid")
     # Each policy is named once, although it may lose in several ways by several targets, or win by another one.
     named = {source.object for source in nearest_first if source_key(source) in phrases_}
     losers: dict[str, list[str]] = {}
