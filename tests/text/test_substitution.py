@@ -33,6 +33,7 @@ VALUES = {"A": "alpha", "B": "beta.example.com", "EMPTY": "", "PORT": "8080", "A
         # Kustomize leaves out the quotes, and Flux fills in afterwards.
         ('port: "${PORT}"', "port: 8080"),
         ("port: '${PORT:-9}'", "port: 8080"),
+        ('{timeout: "${EMPTY}", retries: 2}', "{timeout: null, retries: 2}"),
         ('{"port":"${EMPTY:=80}","is":"${EMPTY:=true}"}', '{"port":80,"is":true}'),
         ('name: "${A}"', 'name: "alpha"'),
         ('name: "${B}:${PORT}"', 'name: "beta.example.com:8080"'),

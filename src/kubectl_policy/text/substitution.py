@@ -86,12 +86,15 @@ class _Substitution:
     def fill_document(self, text: str) -> str:
         """Fill in a document.
 
-        Kustomize writes no quotes around a variable that stands alone, so that Flux makes a number of `"${PORT}"`.
+        Kustomize writes no quotes around a variable that stands alone, so that Flux makes a number of `"${PORT}"`, and
+        null of an empty value.
         """
         return self._fill(_QUOTED.sub(self._unquote, text))
 
     def _unquote(self, quoted: re.Match[str]) -> str:
         filled = self._fill(quoted[2])
+        if not filled.strip():
+            return "null"
         return filled if _TYPED.fullmatch(filled) else quoted[0]
 
     def _fill(self, text: str) -> str:

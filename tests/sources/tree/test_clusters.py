@@ -47,7 +47,7 @@ def test_all_of_them(tmp_path: Path) -> None:
     """What differs in them is in doubt, and the answer asks for one of them."""
     snapshot = _of(tmp_path)
     assert refs(snapshot) == ["apps/b", "apps/e", "plain/p", "shared/s"]
-    assert _spec(snapshot) == {"a": "east.example", "b": "own", "c": "x", "d": ""}
+    assert _spec(snapshot) == {"a": "east.example", "b": "own", "c": "x", "d": None}
     found = doubts(snapshot, tmp_path)
     assert "Service apps/b: changed by apps/west/p.yaml" in found
     assert "Service shared/s: it is different in west" in found
@@ -56,12 +56,12 @@ def test_all_of_them(tmp_path: Path) -> None:
 
 
 def test_one_of_them(tmp_path: Path) -> None:
-    """With what is for no cluster alone; variables without a value are empty, as in Flux."""
+    """With what is for no cluster alone; variables without a value are null, as in Flux after Kustomize."""
     east, west = _of(tmp_path, "east"), _of(tmp_path, "west")
     assert refs(east) == ["apps/b", "apps/e", "plain/p", "shared/s"]
     assert refs(west) == ["apps/b", "plain/p", "shared/s"]
-    assert _spec(east) == {"a": "east.example", "b": "own", "c": "x", "d": ""}
-    assert _spec(west) == {"a": "west.example", "b": "own", "c": "x", "d": ""}
+    assert _spec(east) == {"a": "east.example", "b": "own", "c": "x", "d": None}
+    assert _spec(west) == {"a": "west.example", "b": "own", "c": "x", "d": None}
     assert doubts(east, tmp_path) == []
     assert doubts(west, tmp_path) == ["Service apps/b: changed by apps/west/p.yaml"]
 
@@ -132,7 +132,7 @@ def test_applications_for_other_clusters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ("  postBuild: {substitute: {A: '1'}}\n", {"a": 1, "b": ""}),
+        ("  postBuild: {substitute: {A: '1'}}\n", {"a": 1, "b": None}),
         ("  postBuild: {substituteFrom: [{kind: Secret, name: s}], substitute: {A: '1'}}\n", {"a": 1, "b": "${B}"}),
         ("  postBuild: {substituteFrom: [{kind: ConfigMap, name: gone}]}\n", None),
         ("  postBuild: {substituteFrom: [{kind: ConfigMap, name: gone, optional: true}]}\n", None),
