@@ -236,7 +236,7 @@ def compare_count(
 _BY_REFERENCES: Final = frozenset[Event](
     {
         *("accepted", "target missing", "section missing", "not permitted", "kind unsupported", "conflicted"),
-        *("invalid", "target invalid", "overlapping", "not enabled"),
+        *("invalid", "setting ignored", "target invalid", "overlapping", "not enabled"),
     }
 )
 

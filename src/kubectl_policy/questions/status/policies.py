@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.controllers import StatusProfile
+    from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
@@ -182,7 +182,8 @@ class PolicyComparisons:
 def _may_lack_something(comparison: Comparison, status: StatusProfile) -> bool:
     """Whether what was reported may be about something that a policy lacks: a controller has words for that."""
     reported = comparison.reported
-    reasons = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
+    events: tuple[Event, ...] = ("invalid", "setting ignored", "not permitted")
+    reasons = [condition_words for event in events for condition_words in status.conditions.get(event, ())]
     return reported is None or any((reported.status, reported.reason) == (it.status, it.reason) for it in reasons)
 
 
