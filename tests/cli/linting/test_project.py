@@ -107,7 +107,7 @@ class TestWhatItSays:
             ("per-path:\n- ignore: [x]\n  path: '!'\n", '3: per-path[0].path: "!" is not a file pattern'),
             ("policies: [{name: a}]\n", "1: policies[0]: the field policies is missing"),
             ("baseline: ''\n", "1: baseline: '' does not fit. A path is expected."),
-            ("- select\n", "1: the file: must be a mapping, not ['select']"),
+            ("- select\n", '1: the file: must be a mapping, not ["select"]'),
             ("select: []\nselect: []\n", "2: select is given twice: it is on line 1 as well"),
             ("select: [", "1: not valid YAML"),
         ],

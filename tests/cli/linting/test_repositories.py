@@ -443,7 +443,7 @@ spec:
 resources: [../base]
 patches:
   - {target: {kind: HTTPRoute}, patch: "- {op: replace, path: /spec/parentRefs/0/sectionName, value: http}"}
-  - {target: {kind: Gateway}, patch: "- {op: replace, path: /spec/listeners/1/hostname, value: new.example}"}
+  - {target: {kind: Gateway}, patch: "- {op: replace, path: /spec/listeners/1/port, value: 8080}"}
   - {target: {kind: Service}, patch: "- {op: replace, path: /spec/ports/0/port, value: 8080}"}
   - {target: {kind: BackendTrafficPolicy}, patch: "- {op: replace, path: /spec/targetRefs/0/kind, value: HTTPRoute}"}
   - {target: {kind: ClientTrafficPolicy}, patch: "- {op: replace, path: /spec/targetRefs/0/sectionName, value: http}"}
