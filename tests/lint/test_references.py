@@ -388,6 +388,32 @@ class TestSettings:
         }
         assert self.missing(policy, other, needs=[need()]) == []
 
+    @pytest.mark.parametrize("namespace", ["default", "b"])
+    @pytest.mark.parametrize("is_overridden", [False, True], ids=["of the class", "not of the Gateway"])
+    def test_what_connections_to_backends_use(self, namespace: str, *, is_overridden: bool) -> None:
+        """The routes to backends with such a policy fail, if their Gateways have the parameters."""
+        tls = GroupKind("example.com", "TLSPolicy")
+        key = need(when_missing="unknown", same_namespace=True, backend_policies=frozenset({tls}))
+        profiles = [known("Proxy", attachment="parameters", needs=(key,)), known("TLSPolicy", direct=True)]
+        named: dict[str, Json] = {"group": "example.com", "kind": "Proxy", "name": "wide"}
+        above = build.gateway_class(parametersRef={**named, "namespace": "default"})
+        infrastructure: Json = {"parametersRef": {**named, "name": "near"}}
+        gateway = build.gateway(infrastructure=infrastructure) if is_overridden else build.gateway()
+        wide = build.resource("Proxy", "wide", {"keyRef": {"name": "x", "namespace": namespace}}, group="example.com")
+        near = build.resource("Proxy", "near", {"size": 1}, group="example.com")
+        secured = build.policy("t", build.ON_SERVICE, kind="TLSPolicy")
+        world = (above, gateway, build.route("r"), build.service(), wide, near, secured)
+        rule = policy_side_ref_missing if namespace == "default" else policy_side_ref_needs_grant
+        [finding] = checked(rule, *world, profiles=profiles)
+        problem = (
+            "Secret default/x does not exist"
+            if namespace == "default"
+            else "it can refer to objects of its own namespace alone, and not to Secret b/x"
+        )
+        failed = Related(object=R, words="requests to its backends fail", origin=build.ORIGIN)
+        assert finding.message == f"{problem}; requests to backends with a TLSPolicy fail"
+        assert (finding.related, finding.fix) == (() if is_overridden else (failed,), None)
+
     def test_where_a_grant_may_be_elsewhere(self) -> None:
         policy, profile = self.policy(keyRef={"name": "key", "namespace": "b"}), known(needs=(need(),))
         findings = checked(policy_side_ref_needs_grant, *SERVED, policy, profiles=[profile], complete=False)

@@ -52,6 +52,8 @@ FIELDS: Final[Mapping[str, Any]] = {
             "allNamespaces": "spec.users.*.everywhere",
             "optional": True,
             "grantRequired": False,
+            "sameNamespace": True,
+            "backendPolicies": [{"group": "example.com", "kind": "ColorPolicy"}],
         },
     ],
     "enabledBy": {"group": "example.com", "kind": "Settings", "field": "retries.enable", "without": "allowed"},

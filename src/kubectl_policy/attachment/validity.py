@@ -61,7 +61,7 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 def _need_failure(index: Index, policy: Resource, named: NamedNeed) -> NotAttached | None:
     """Return the failure of a reference to an object that may not be referred to, or does not exist; else None."""
     if is_permitted(index, named) is False:
-        where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {named.owner} refer to {named.ref}"
+        where = why_not_permitted(named.owner, named.ref, same_namespace=named.need.same_namespace)
         return NotAttached("not permitted", where, named.need.competes)
     if index.presence(named.ref) == "missing":
         whose = "" if named.owner == policy.ref else f" of {named.owner}"
@@ -120,7 +120,14 @@ def is_permitted(index: Index, named: NamedNeed) -> bool | None:
     home, ref, need = named.owner.namespace, named.ref, named.need
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
         return True
-    return index.grants.permit(named.owner.group_kind, home, ref)
+    return False if need.same_namespace else index.grants.permit(named.owner.group_kind, home, ref)
+
+
+def why_not_permitted(owner: object, ref: ObjectRef, *, same_namespace: bool) -> str:
+    """Return the reason why an object, or "it", may not refer to one in another namespace, as a sentence."""
+    if same_namespace:
+        return f"{owner} can refer to objects of its own namespace alone, and not to {ref}"
+    return f"no ReferenceGrant in namespace {ref.namespace} lets {owner} refer to {ref}"
 
 
 def named_needs(

@@ -73,6 +73,12 @@ class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
     """
     grant_values: frozenset[Name] = frozenset()
     """The values of the setting with which a ReferenceGrant is needed. Without it: none."""
+    same_namespace: bool = False
+    """Whether the object must be in the namespace of the policy; no ReferenceGrant permits another namespace."""
+    backend_policies: frozenset[GroupKind] = frozenset()
+    """The kinds of policies on backends that make connections use the object; requests to backends with such a policy
+    fail if the object does not exist, or cannot be referred to. Without it: none.
+    """
     port_kinds: frozenset[Name] = frozenset()
     """The kinds of which a reference must name a `port` that the object has. Without it: none."""
     keys: tuple[Name, ...] = ()

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.settings import calls_of
-from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs
+from kubectl_policy.attachment.validity import FAILING_REQUESTS, is_permitted, named_needs, why_not_permitted
 from kubectl_policy.lint.finding import Finding, Fix, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, text_at, value_at
-from kubectl_policy.model.kind_roles import FILTERING_ROUTES, PARAMETERS, REFERENCE_GRANT, ROUTES
+from kubectl_policy.model.kind_roles import FILTERING_ROUTES, GATEWAY, PARAMETERS, REFERENCE_GRANT, ROUTES
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import grouped
@@ -181,7 +181,8 @@ def policy_side_ref_missing(world: LintWorld) -> Iterator[Finding]:
     for setting in world.once(_settings):
         if setting.permitted:
             subject, field, harm = _subject(world, setting, "" if setting.is_name else ".name")
-            related = _concerned(world, setting, subject)
+            is_missing = world.index.presence(setting.ref) == "missing"
+            related = _concerned(world, setting, subject) if is_missing else ()
             yield from world.absent(subject, setting.ref, field, harm, severity=setting.severity, related=related)
 
 
@@ -202,14 +203,15 @@ def policy_side_ref_needs_grant(world: LintWorld) -> Iterator[Finding]:
             yield world.unknown(subject, field, message)
         elif not setting.permitted:
             referrer = "it" if subject.ref == setting.owner else str(setting.owner)
-            message = f"no ReferenceGrant in namespace {setting.ref.namespace} lets {referrer} refer to {setting.ref}"
+            message = why_not_permitted(referrer, setting.ref, same_namespace=setting.same_namespace)
+            closed = () if setting.same_namespace else world.closed_grants(setting.ref.namespace)
             yield Finding(
                 subject=subject.ref,
                 field=field,
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
-                related=(*_concerned(world, setting, subject), *world.closed_grants(setting.ref.namespace)),
-                fix=world.grant_for(setting.owner, setting.ref),
+                related=(*_concerned(world, setting, subject), *closed),
+                fix=None if setting.same_namespace else world.grant_for(setting.owner, setting.ref),
                 severity=setting.severity,
             )
 
@@ -265,6 +267,8 @@ class _Setting(Struct, frozen=True, kw_only=True):
     harm: str
     severity: Severity = "error"
     is_name: bool = False
+    same_namespace: bool = False
+    backend_policies: frozenset[GroupKind] = frozenset()
 
 
 def _settings(world: LintWorld) -> Sequence[_Setting]:
@@ -289,6 +293,9 @@ def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile)
             continue
         fields.add(named.field)
         ignored = "" if named.need.when_missing == "unknown" else "; without it, this setting is ignored"
+        if named.need.backend_policies:
+            kinds = " or ".join(with_article(kind.kind) for kind in sorted(named.need.backend_policies))
+            ignored = f"; requests to backends with {kinds} fail"
         yield _Setting(
             policies=(policy,),
             owner=named.owner,
@@ -298,6 +305,8 @@ def _settings_of(world: LintWorld, policy: Resource, profile: PolicyKindProfile)
             harm=ignored if named.tolerated else invalid,
             severity="warning" if named.tolerated else "error",
             is_name=named.need.by == "name",
+            same_namespace=named.need.same_namespace,
+            backend_policies=named.need.backend_policies,
         )
     for call in calls_of(index, policy, profile):
         if call.field not in fields:
@@ -315,7 +324,24 @@ def _concerned(world: LintWorld, setting: _Setting, subject: Resource) -> tuple[
     """Return the policies that need the reference, and the routes that fail without it, as related objects."""
     policies = [policy.ref for policy in setting.policies]
     needing = world.related_to((policy for policy in policies if policy != subject.ref), "needs it")
-    return (*needing, *world.failing_routes(policies))
+    using = world.related_to(dict.fromkeys(_routes_using(world, setting)), "requests to its backends fail")
+    return (*needing, *world.failing_routes(policies), *using)
+
+
+def _routes_using(world: LintWorld, setting: _Setting) -> Iterator[ObjectRef]:
+    """Yield the routes to backends whose policies make connections use the object, below Gateways of the setting."""
+    policies = {policy.ref for policy in setting.policies}
+    kind = setting.policies[0].ref.group_kind
+    backend_policies = (
+        ref for policy_kind in setting.backend_policies for ref in world.index.world.refs_of(policy_kind)
+    )
+    attachments = (entry for ref in backend_policies for entry in world.analysis.attachments[ref])
+    targets = (entry.target for entry in attachments if entry.state == "attached" and entry.target)
+    for path in (path for target in targets for path in world.topology.paths_through(target)):
+        end = next((position for position, node in enumerate(path, 1) if node.object.group_kind == GATEWAY), 0)
+        effective = world.analysis.resolver.effective_of(kind, path[:end]) if end else None
+        if effective and not policies.isdisjoint(effective.resolution.policies_in_force):
+            yield from (node.object for node in path if node.object.group_kind in ROUTES)
 
 
 def _subject(world: LintWorld, setting: _Setting, part: str) -> tuple[Resource, str, str]:
