@@ -10,6 +10,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.profiles.controllers import OF_RULE
+from kubectl_policy.resolution.contributions import NOBODY
 from kubectl_policy.resolution.effective import reached_part, resolve, takes_effect_below
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import AttachedPolicies, NodeContributions, PoliciesOnNodes, RankedPolicy
@@ -197,7 +198,7 @@ class Resolver:
         parts = tuple(filters_first([part for on_node in on_nodes for part in on_node.contributions]))
         context = PathContext(
             refused={source: refusal for on_node in on_nodes for source, refusal in on_node.refused.items()},
-            undecided=frozenset().union(*(on_node.undecided for on_node in on_nodes)),
+            undecided=NOBODY.union(*(on_node.undecided for on_node in on_nodes)),
             listener=listener,
             choices=route_choices(self._topology, profile.route_choice, (part.source.target for part in parts)),
         )
