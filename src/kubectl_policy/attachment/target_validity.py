@@ -28,8 +28,9 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
         gateways = [NodeRef(gateway) for gateway in gateways_of(target, profile, topology)]
         problems = list(map(topology.relations.why_ignored, gateways))
         invalid = problems[0] if problems and all(problems) else None
-    if invalid:
-        return NotAttached("target invalid", invalid.message, competes=True)
+    message = invalid.message if invalid else _why_refused(target, profile, topology)
+    if message:
+        return NotAttached("target invalid", message, competes=True)
     enabling = profile.enabled_by
     enabling_gateways = set(gateways_of(target, profile, topology)) if enabling else ()
     if enabling is None or not enabling_gateways:
@@ -38,6 +39,15 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     if any(is_enabled(topology, gateway, enabling, itself=itself) is not False for gateway in enabling_gateways):
         return None
     return NotAttached("not enabled", why_not_enabled(topology, enabling, enabling_gateways), competes=True)
+
+
+def _why_refused(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> str:
+    """Return why the controllers of a kind refuse the contents of a target route; "" if one accepts them."""
+    if target.group_kind not in ROUTES:
+        return ""
+    from kubectl_policy.attachment.route_contents import why_refused  # noqa: PLC0415 (few targets are routes)
+
+    return why_refused(topology, target, set(gateways_of(target, profile, topology)))
 
 
 def why_partly_disabled(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import each_value, every_mapping, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import each_value, every_mapping, items_at, mappings_at, text_at, value_at
 from kubectl_policy.model.unknown import has_placeholder
 from kubectl_policy.profiles.values import FORMS
 
@@ -34,6 +34,7 @@ _HEADER_VALUE: Final = re.compile(r"[!-~]+([\t ]?[!-~]+)*")
 # A subdomain of RFC 1123, as Kubernetes checks it, with a dot.
 _DOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 _MAX_DOMAIN: Final = 253
+_PATH: Final = re.compile(r"/[^\s{};]*")
 _MAX_PATTERN: Final = 2_000
 # What neither Python's nor RE2's syntax allows; in other cases the two differ.
 _MALFORMED: Final = (
@@ -54,9 +55,8 @@ def wrong_value(policy: Resource, rules: Iterable[ValueRule], target: GroupKind 
     """
     for rule in rules:
         if not rule.targets or target in rule.targets:
-            problem = next(_problems(policy.raw, rule), "")
-            if problem:
-                return problem, rule.competes
+            for path, problem in value_problems(policy.raw, rule):
+                return f"{path} {problem}", rule.competes
     return "", False
 
 
@@ -76,16 +76,20 @@ def backend_problems(raw: Mapping[str, Json], rule: BackendRule) -> Iterator[tup
                     yield path, f"{path} and {beside} are set"
 
 
-def _problems(raw: Mapping[str, Json], rule: ValueRule) -> Iterator[str]:
-    """Describe each value that breaks a rule, after its path."""
+def value_problems(raw: Mapping[str, Json], rule: ValueRule) -> Iterator[tuple[str, str]]:
+    """Yield the path of each value that breaks a rule, with the problem."""
     for field in rule.fields:
         if rule.default_without:
-            yield from (f"{field} {problem}" for problem in _limit_problems(mappings_at(raw, field), rule))
+            yield from ((field, problem) for problem in _limit_problems(mappings_at(raw, field), rule))
+            continue
+        if rule.max_items is not None:
+            if len(items_at(raw, field)) > rule.max_items:
+                yield field, f"has {len(items_at(raw, field))} elements, and can have {rule.max_items}"
             continue
         for path, value in each_value(raw, field):
             if not (isinstance(value, str) and has_placeholder(value)):
                 unit = text_at(raw, str(path.parent / rule.unit)) if rule.unit else ""
-                yield from (f"{path} {problem}" for problem in _value_problems(value, rule, unit))
+                yield from ((str(path), problem) for problem in _value_problems(value, rule, unit))
 
 
 def _value_problems(value: Json, rule: ValueRule, unit: str) -> Iterator[str]:
@@ -95,6 +99,8 @@ def _value_problems(value: Json, rule: ValueRule, unit: str) -> Iterator[str]:
     shown = _shown(value)
     if rule.form and not _has_form(rule.form, value):
         yield f"{shown} is not {FORMS[rule.form]}"
+    if rule.only and value not in rule.only:
+        yield f"cannot be {shown}, only {', '.join(rule.only)}"
     number = _number(value)
     if number is None:
         return
@@ -197,6 +203,7 @@ _FORMS: Final[Mapping[Form, Callable[[str], bool]]] = {
     "domain": _is_domain,
     "headerName": lambda text: _HEADER_NAME.fullmatch(text) is not None,
     "headerValue": lambda text: _HEADER_VALUE.fullmatch(text) is not None,
+    "path": lambda text: _PATH.fullmatch(text) is not None,
     "pattern": _may_be_pattern,
     "text": bool,
 }

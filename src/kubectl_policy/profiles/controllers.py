@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.reading import ALWAYS, INTERNAL, NOTHING, REQUIRED, SPREAD, FieldName, Name, SecurityField
 from kubectl_policy.profiles.summary import SummaryPart
-from kubectl_policy.profiles.values import BackendRule
+from kubectl_policy.profiles.values import BackendRule, RouteRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -254,6 +254,10 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     grant_values: frozenset[Name] = frozenset()
     """The values of the setting with which a ReferenceGrant is needed. Without it: none."""
     grant_required: Annotated[bool, INTERNAL] = True
+    route_rules: tuple[RouteRule, ...] = ()
+    """Rules about values in routes, in the format of `values` of a policy kind, with two more fields."""
+    filters_once: frozenset[FieldName] = frozenset()
+    """The fields of filters, or of `spec` of the objects that filters name, that one rule of a route can set once."""
     evidence: Annotated[Evidence, REQUIRED] = ()
     """The sources of this information."""
 
@@ -297,6 +301,8 @@ class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """A map from the fields of `spec` that are settings of the connections to a backend, each including all fields
     below it, to their names in answers, in the singular: `tls: TLS setting`. Without it: no known settings.
     """
+    alone: Mapping[FieldName, Name] = NOTHING
+    """A map from fields to the value with which a backend must be the only one of a rule. Without it: no such value."""
     security_fields: frozenset[SecurityField] = frozenset()
     """The settings that protect, in the format of `securityFields` of a policy kind."""
     summary: Annotated[tuple[SummaryPart, ...], Meta(min_length=1)] = ()

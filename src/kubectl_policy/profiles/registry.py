@@ -96,15 +96,16 @@ class Registry:
 
         The user's last file counts first; None if no file has any.
         """
-        backend = self._backend_profile(group_kind)
+        backend = self.backend_profile(group_kind)
         return backend.ports if backend else None
 
     def backend_rules(self, group_kind: GroupKind) -> tuple[BackendRule, ...]:
         """Return the rules that backends of a kind must follow for routes to send requests there."""
-        backend = self._backend_profile(group_kind)
+        backend = self.backend_profile(group_kind)
         return backend.rules if backend else ()
 
-    def _backend_profile(self, group_kind: GroupKind) -> BackendProfile | None:
+    def backend_profile(self, group_kind: GroupKind) -> BackendProfile | None:
+        """Return the profile of a kind of backends; None if no file has one. The user's last file counts first."""
         profiles = self._profiles_of_file(group_kind.group)
         return next((profile.backends[group_kind] for profile in profiles if group_kind in profile.backends), None)
 

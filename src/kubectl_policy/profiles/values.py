@@ -19,9 +19,11 @@ Form: TypeAlias = Literal[
     "domain",
     "headerName",
     "headerValue",
+    "path",
     "pattern",
     "text",
 ]
+Refuses: TypeAlias = Literal["route", "rule", "backend"]
 
 
 FORMS: Final[Mapping[Form, str]] = {
@@ -33,6 +35,7 @@ FORMS: Final[Mapping[Form, str]] = {
     "domain": "a domain name with two labels or more",
     "headerName": "a header name",
     "headerValue": "a header value",
+    "path": "a path without white space, braces and semicolons",
     "pattern": "a regular expression",
     "text": "text that is not empty",
 }
@@ -47,8 +50,8 @@ class ValueRule(Struct, frozen=True, kw_only=True, rename="camel"):
     form: Form | None = None
     """The form of the values: a `duration` as in Go (`1h30m`), a `quantity` of Kubernetes that is a whole number
     (`16Ki`), a `cidr` (`10.0.0.0/8`), an address or a `network` (not `10.1.0.0/8`), an `address` outside the
-    loopback range, a `domain` with two labels or more, a `headerName`, a `headerValue`, a regular expression
-    (`pattern`), or any `text` that is not empty.
+    loopback range, a `domain` with two labels or more, a `headerName`, a `headerValue`, a `path` without white space,
+    `{`, `}` and `;`, a regular expression (`pattern`), or any `text` that is not empty.
     """
     least: int | None = None
     """The least value of a number or quantity. Without it: no limit."""
@@ -63,13 +66,17 @@ class ValueRule(Struct, frozen=True, kw_only=True, rename="camel"):
     """Fields below the value that must be set."""
     excludes: tuple[int, ...] = ()
     """Numbers that the value cannot be."""
+    only: tuple[Name, ...] = ()
+    """The texts that the value can be. Without it: any."""
+    max_items: int | None = None
+    """The greatest number of elements of a list, whose path leads through no other list. Without it: no limit."""
     default_without: FieldName = ""
     """For a list of limits: the field that only the default limit lacks. There can be one such element, and the unit of
     each limit (`limit.unit`, see `units`) must be a multiple of the unit of the default limit. Without it: no such
     check.
     """
     targets: frozenset[GroupKind] = frozenset()
-    """The kinds of targets for which the rule holds. Without it: all."""
+    """The kinds of targets, or of routes for a rule about routes, for which the rule holds. Without it: all."""
     competes: bool = False
     """Whether a policy that breaks the rule still conflicts with other policies."""
 
@@ -88,6 +95,17 @@ class BackendRule(Struct, frozen=True, kw_only=True, rename="camel"):
     """
     reason: Name
     """The reason of the condition `ResolvedRefs` of routes to the backend."""
+
+
+class RouteRule(ValueRule, frozen=True, kw_only=True, rename="camel"):
+    """A rule about values in routes; a controller refuses a route, or a rule of it, that breaks it."""
+
+    reason: Name = "UnsupportedValue"
+    """The reason of the condition that reports it on the route."""
+    refuses: Refuses = "route"
+    """The extent of the refusal: the `route`, the `backend` whose reference breaks the rule, or the `rule` of the
+    route, and the route if no rule of it is left.
+    """
 
 
 class RequiredSetting(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -30,6 +30,7 @@ from kubectl_policy.lint.rules.policies import (
     validity,
 )
 from kubectl_policy.lint.rules.routes import (
+    contents,
     hostnames,
     matching,
     parents,
@@ -50,5 +51,5 @@ RULES: Final = rules_of(
     *(inputs, schemas, duplicates, suppressions, definitions, status, conditions, requirements, changes),
     *(backends, unusable_backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
-    *(parents, hostnames, matching, shadowing, redirects, retries),
+    *(parents, contents, hostnames, matching, shadowing, redirects, retries),
 )

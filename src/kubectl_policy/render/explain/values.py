@@ -54,6 +54,8 @@ def _value_rule(rule: ValueRule) -> str:
     phrases += [f"must not be more than {rule.most}"] if rule.most is not None else []
     phrases += [f"must set {', '.join(rule.requires)}"] if rule.requires else []
     phrases += [f"must not be {', '.join(map(str, rule.excludes))}"] if rule.excludes else []
+    phrases += [f"must be {' or '.join(rule.only)}"] if rule.only else []
+    phrases += [f"must not have more than {count(rule.max_items, 'element')}"] if rule.max_items is not None else []
     phrases += [f"can have one limit without {rule.default_without}"] if rule.default_without else []
     only = f" for {kinds_phrase(rule.targets)}" if rule.targets else ""
     names, hidden = rule.fields[:_MAX_FIELDS], len(rule.fields) - _MAX_FIELDS
