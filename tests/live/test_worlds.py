@@ -296,7 +296,7 @@ def _but_hidden(document: Any) -> Any:  # noqa: ANN401 (any document)
     """All but what could not be read, of which a question asks for less than a snapshot does."""
     if not document:
         return document
-    headline = re.sub(r", as far as could be read: [^.]*", "", document["headline"])
+    headline = re.sub(r"(, as far as could be read|(?<= is unknown)): [^.]*", "", document["headline"])
     seen = {**document, "headline": headline, "unseen": ()}
     if "difference" in document:
         seen["difference"] = {**document["difference"], "unseen": ()}
