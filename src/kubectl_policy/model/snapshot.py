@@ -167,6 +167,9 @@ class Gap(Struct, frozen=True):
     needs: Permission | None = None
     # Objects that were asked for by name and are known not to exist.
     missing: frozenset[ObjectRef] = frozenset()
+    # The kinds that its text declares, with each API group that stands there; None if that is not known, or if the text
+    # may put objects into other namespaces than that of the gap.
+    declares: frozenset[GroupKind] | None = None
 
     def covers(self, ref: ObjectRef) -> bool:
         """Whether an object may be among what could not be read."""

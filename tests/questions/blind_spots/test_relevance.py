@@ -94,6 +94,40 @@ def test_what_mentions_something_on_the_paths_matters_if_it_may_be_a_policy(gap:
     assert relevant(gap, ROUTE, others=(GATEWAY,)) is expected
 
 
+FENCED: Final = ("FencedPolicy", False)
+ROAMING: Final = ("RoamingPolicy", True)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "namespace", "expected"),
+    [
+        (None, "shops", True),
+        (["FencedPolicy", "HTTPRoute", "Service"], "shops", False),
+        (["FencedPolicy"], "infra", True),
+        (["FencedPolicy"], "", True),
+        (["FencedPolicy", "RoamingPolicy"], "shops", True),
+        (["FencedPolicy", "Mystery"], "shops", True),
+    ],
+)
+def test_policies_that_stay_in_their_namespace_matter_only_there(
+    kinds: list[str] | None, namespace: str, *, expected: bool
+) -> None:
+    """A chart that names a Gateway and its namespace may hold policies on it, if any of its kinds leaves its own."""
+    profiles = [
+        PolicyKindProfile(GroupKind("example.com", kind), "inherited", "profile", cross_namespace=crosses)
+        for kind, crosses in (FENCED, ROAMING)
+    ]
+    declares = None if kinds is None else frozenset(GroupKind("example.com", kind) for kind in kinds)
+    gap = Gap("", namespace, "not rendered", mentions=said("targetRefs", "edge", "infra"), declares=declares)
+    analysis = analyze(build.snapshot(*WORLD, build.namespace("infra"), gaps=[gap]), profiles=profiles)
+    infra = build.ref("Namespace", "infra", "", "")
+    relevant_gaps = relevance.relevant_gaps(analysis, [ROUTE], [GATEWAY, infra])
+    assert (relevant_gaps == (gap,)) is expected
+    # What is on a class has no namespace to stay in.
+    on_class = relevance.relevant_gaps(analysis, [ROUTE], [build.ref("GatewayClass", "edge", "")])
+    assert on_class == (gap,)
+
+
 def test_what_mentions_the_subject_matters_if_the_answer_looks_below() -> None:
     gap = Gap("", "infra", "HelmRelease infra/x may create objects", mentions=said("edge", "echo", "media"))
     assert relevant(gap, GATEWAY, below=True)

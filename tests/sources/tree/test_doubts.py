@@ -135,6 +135,25 @@ def test_what_is_made_and_fetched(tmp_path: Path) -> None:
     assert not read(tmp_path, {}, options=InputOptions(complete=True)).gaps
 
 
+@pytest.mark.parametrize(
+    ("more", "values", "kinds"),
+    [
+        ("", "{open: true}", {"ColorPolicy"}),
+        ("metadata:\n  namespace: infra\n", "{open: true}", None),
+        ("", "{space: {namespace: infra}}", None),
+    ],
+)
+def test_what_the_chart_of_a_release_declares(tmp_path: Path, more: str, values: str, kinds: set[str] | None) -> None:
+    """It is known which kinds it may hold if none of its objects states a namespace."""
+    files = {
+        "a.yaml": RELEASE % ("near", "./charts/echo", "GitRepository", f"values: {values}"),
+        "charts/echo/Chart.yaml": "apiVersion: v2\nname: echo\nversion: 1.0.0\n",
+        "charts/echo/templates/a.yaml": "apiVersion: example.com/v1\nkind: ColorPolicy\n" + more,
+    }
+    (gap,) = read(tmp_path, files).gaps
+    assert (gap.declares and {kind.kind for kind in gap.declares}) == kinds
+
+
 def test_releases(tmp_path: Path) -> None:
     """Where they deploy, and what their values name, also in ConfigMaps that are here."""
     files = {

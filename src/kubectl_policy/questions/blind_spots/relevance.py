@@ -21,6 +21,7 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.model.kinds import BUILT_IN, CRD, is_kubernetes_own, listed, plural
 from kubectl_policy.model.refs import NodeRef, shown_namespace
 from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 from kubectl_policy.topology.references import parent_refs
 
@@ -72,7 +73,8 @@ def relevant_gaps(
         if include_descendants and ref in subjects and ref.group_kind == NAMESPACE:
             relevant.update(dict.fromkeys(absence.gaps_in(ref.name)))
         for gap in absence.mentioning(ref.name):
-            if (is_led_to or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
+            may_hold = is_led_to or (_may_hold_policies(analysis, gap) and _may_reach(analysis, gap, ref))
+            if may_hold and _can_mean(gap, ref):
                 relevant[gap] = None
     routes_alone = not include_descendants and all(ref.group_kind in ROUTES for ref in subjects)
     unbounded = [
@@ -151,6 +153,23 @@ def _is_led_to(analysis: Analysis, ref: ObjectRef) -> bool:
 
 def _may_hold_policies(analysis: Analysis, gap: Gap) -> bool:
     return gap.kind not in _TARGETS if gap.kind else gap in analysis.index.absence.with_policies
+
+
+def _may_reach(analysis: Analysis, gap: Gap, ref: ObjectRef) -> bool:
+    """Whether policies that could not be read may have an effect on an object; true if in doubt.
+
+    They have none from another namespace if all kinds that their text declares are known to stay in theirs.
+    """
+    home = ref.name if ref.group_kind == NAMESPACE else ref.namespace
+    if gap.declares is None or not (gap.namespace and home) or may_equal(gap.namespace, home):
+        return True
+    for name, kinds in grouped_by(gap.declares, lambda kind: kind.kind).items():
+        profiles = [profile for kind in kinds if (profile := analysis.registry.profile_of(kind))]
+        if any(_leaves_namespace(analysis, profile) for profile in profiles):
+            return True
+        if not profiles and name not in _TARGETS | _HIERARCHY | _BUILT_IN:
+            return True
+    return False
 
 
 def _can_mean(gap: Gap, ref: ObjectRef) -> bool:

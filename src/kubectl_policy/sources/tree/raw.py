@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.sources.declarations import declared_kinds
 from kubectl_policy.sources.mentions import words_in
 from kubectl_policy.sources.tree.applications import FETCHED, TEMPLATE
 from kubectl_policy.sources.tree.kustomization import extend, read_kustomization, within
@@ -86,7 +87,10 @@ class RawBuilder:
     def _release(self, root: Root, release: Release) -> BuildResult:
         """Return the definitions of a chart, which Helm applies as they are, and the gap of what its templates make."""
         files = self.repository.files_of_chart(release.folder)
-        creators = [gap_of_root(root, "chart not rendered", RENDER, [self.repository.text(path) for path in files])]
+        texts = [self.repository.text(path) for path in files]
+        gap = gap_of_root(root, "chart not rendered", RENDER, texts)
+        is_known = root.values is not None and not root.doubts
+        creators = [replace(gap, declares=declared_kinds(texts, root.values) if is_known else None)]
         inside = posixpath.join(release.folder, "crds")
         definitions = [path for path in files if release.definitions and is_in(path, inside)]
         result = _result_of_files([self.repository.objects(path) for path in definitions], frozenset(files))
