@@ -14,7 +14,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import Hostnames, may_intersect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -59,8 +59,10 @@ class SharedRequests(Struct, frozen=True, dict=True, eq=False):
         resource = relations.index.get(route)
         for binding in relations.bindings(route):
             listener = relations.gateways.listener(binding.listener) if binding.listener else None
-            if resource and listener and binding.state != "refused":
-                for requests in requests_at(relations.index.with_defaults(resource), [listener]):
+            # A listener that is on no Gateway refuses every route.
+            gateway = listener.gateway if listener else None
+            if resource and listener and gateway and binding.state != "refused":
+                for requests in _requests_at(relations.index.with_defaults(resource), gateway, listener):
                     is_taken[requests] = is_taken.get(requests, False) or binding.state == "attached"
         return is_taken
 
@@ -104,15 +106,12 @@ class Requests(Struct, frozen=True):
         return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
 
 
-def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
-    """Return the requests that an HTTPRoute or a GRPCRoute takes at listeners; none for other routes."""
+def _requests_at(route: Resource, gateway: ObjectRef, listener: Listener) -> Iterator[Requests]:
+    """Yield the requests that an HTTPRoute or a GRPCRoute takes at a listener of a Gateway; none for other routes."""
     paths = [path for rule in mappings_at(route.raw, "spec.rules") for path in _paths(route.ref, rule)]
     hostnames = Hostnames(strings_at(route.raw, "spec.hostnames") or [""])
-    for listener in listeners:
-        gateway, port = listener.gateway, listener.port
-        if gateway:
-            for _, common in hostnames.intersections(listener.hostname):
-                yield from (Requests(gateway=gateway, port=port, hostname=common, path=path) for path in paths)
+    for _, common in hostnames.intersections(listener.hostname):
+        yield from (Requests(gateway=gateway, port=listener.port, hostname=common, path=path) for path in paths)
 
 
 def _paths(route: ObjectRef, rule: Json) -> Iterator[str]:
