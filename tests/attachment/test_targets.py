@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, TargetReference, attach, target_references
 from kubectl_policy.model import Gap, GroupKind, Json, Resource
-from kubectl_policy.profiles.controllers import GatewayProfile
+from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.profiles.controllers import GatewayProfile, MergingParameter
 from tests.build import (
     backend,
     gateway,
@@ -367,3 +368,38 @@ class TestIgnored:
         """Nothing is amiss, nor where a listener is named."""
         assert self.outcome(route("r", parents=[parent("broken")]), profiles=Controllers()) == ("attached", "")
         assert self.outcome(route("r", parents=[parent("broken", "http")])) == ("attached", "")
+
+
+MERGED: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    controllers=frozenset({"example.com/gateway"}),
+    merged_targets=frozenset({GroupKind(GATEWAY_API, "GatewayClass")}),
+)
+MERGING: Final = Controllers(
+    others=GatewayProfile(merged_by=MergingParameter(GroupKind("example.com", "Settings"), "merge"))
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "merge", "message"),
+    [
+        ("Gateway", True, "ColorPolicy cannot target a Gateway where Gateways of a class are merged"),
+        ("Gateway", False, ""),
+        ("GatewayClass", True, ""),
+        ("GatewayClass", False, "ColorPolicy cannot target a GatewayClass where Gateways of a class are not merged"),
+        ("Gateway", None, ""),
+        ("GatewayClass", None, ""),
+    ],
+)
+def test_merged_gateways_are_targeted_by_their_class(kind: str, merge: Json, message: str) -> None:
+    """Nobody is refused as long as it is not known whether they are merged."""
+    parameters: Json = {"group": "example.com", "kind": "Settings", "name": "s", "namespace": "default"}
+    settings = resource("Settings", "s", {"merge": merge}, group="example.com")
+    found = policy("p", target("x", kind))
+    objects = [gateway_class("x", parametersRef=parameters), gateway("x", class_name="x"), found]
+    world = index(*objects, *([] if merge is None else [settings]), complete=merge is not None)
+    (attachment,) = attach(found, MERGED, Topology(world, profiles=MERGING))
+    assert (attachment.state, attachment.message) == ("kind unsupported" if message else "attached", message)
+    assert attachment.target == node(kind, "x")

@@ -198,6 +198,20 @@ def test_the_gateways_above_a_target() -> None:
     assert places(profile("gateways"), colours(build.ON_SERVICE)) == []
 
 
+@pytest.mark.parametrize(("merged", "place"), [(True, "GatewayClass merging"), (False, "Gateway default/merging")])
+def test_the_namesake_of_a_target(merged: Json, place: str) -> None:
+    """The Gateway with its name, whatever its kind; where Gateways are merged, the GatewayClass."""
+    group, controller = "gateway.envoyproxy.io", "gateway.envoyproxy.io/gatewayclass-controller"
+    parameters: Json = {"group": group, "kind": "EnvoyProxy", "name": "proxy", "namespace": "default"}
+    world = (
+        build.gateway_class("merging", controller, parametersRef=parameters),
+        build.resource("EnvoyProxy", "proxy", {"mergeGateways": merged}, group=group),
+        build.gateway("merging", class_name="merging"),
+    )
+    for kind in ("Gateway", "GatewayClass"):
+        assert places(profile("namesakes", controller), *world, colours(build.target("merging", kind))) == [place]
+
+
 def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
     """One on Gateways, the other one on what routes name as parents; neither on what is the other's."""
     theirs = StatusProfile(placement="gateways", conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)})
