@@ -56,10 +56,11 @@ def test_a_port(reference: Mapping[str, Json], ports: list[Any], message: str) -
         ("ConfigMap", {"binaryData": {"any": "eA=="}}, {"any_key": True}, ""),
         ("ConfigMap", {}, {"any_key": True}, "which is empty"),
         ("ConfigMap", {"data": {}}, {}, ""),
+        ("Bundle", {"data": {}}, {"keys": ("id",)}, ""),
     ],
 )
 def test_keys(kind: str, body: dict[str, Json], choices: dict[str, Any], message: str) -> None:
-    """Data that was withheld, or has a placeholder for a key, may have any."""
+    """Data that was withheld, or has a placeholder for a key, may have any; other kinds have no data."""
     holder = resource(kind, "s", group="")
     holder = replace(holder, raw={**holder.raw, **body})
     expected = f"spec.ref names {kind} default/s, {message}" if message else ""

@@ -7,8 +7,25 @@ import pytest
 from kubectl_policy import topology
 from kubectl_policy.model import Json, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.topology import Condition, Topology, backend_tls_conditions, route_conditions
-from tests.build import backend, gateway, index, listener, parent, policy, ref, resource, route, rule, service, target
+from kubectl_policy.topology.conditions import authority_refs
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    index,
+    listener,
+    parent,
+    policy,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    target,
+)
+from tests.fakes import Controllers
 
 
 def conditions(found: Resource, *others: Resource, position: int = 0, complete: bool = True) -> tuple[Condition, ...]:
@@ -143,6 +160,25 @@ def test_an_unread_authority_is_a_doubt() -> None:
 
 def test_authorities_are_in_the_policys_own_namespace() -> None:
     assert short(tls("p", {"group": "", "kind": "ConfigMap", "name": "ca", "namespace": "x"})) == GOOD
+
+
+def test_an_authority_elsewhere_is_the_only_one() -> None:
+    """Its Secret counts if that is enabled, which is not known, and beside no other reference."""
+    secret = resource("Secret", "ca", group="", type="example.com/pointer", stringData={"url": "x"})
+    pointing = Controllers(others=GatewayProfile(secret_types={"example.com/pointer": ("url",)}))
+
+    def problems(*authorities: Json) -> list[tuple[str, str, bool]]:
+        found = tls("p", *authorities)
+        world = Topology(index(gateway_class(), found, AUTHORITY, secret, complete=True), profiles=pointing)
+        references = list(authority_refs(world, found.ref))
+        return [(it.field[-3:], it.problem.message, it.problem.certain) for it in references if it.problem]
+
+    elsewhere: Json = {"group": "", "kind": "Secret", "name": "ca"}
+    alone = "Secret default/ca of type example.com/pointer names a certificate elsewhere, which must be enabled"
+    assert problems(elsewhere) == [("[0]", alone, False)]
+    message = "Secret default/ca names a certificate elsewhere, so that it must be the only reference"
+    assert problems(CA, elsewhere) == [("[1]", message, True)]
+    assert problems(CA, MISSING) == [("[1]", "ConfigMap default/missing does not exist", True)]
 
 
 def test_well_known_certificates_are_those_of_the_system() -> None:

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.model import Gap, Json, Problem, Resource
+from kubectl_policy.model import Gap, GroupKind, Json, Problem, Resource
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kind_roles import GATEWAY_API
+from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.topology import Topology
-from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
+from kubectl_policy.topology.gateway.certificates import ELSEWHERE, INVALID, authority_problem, certificate_problem
 from kubectl_policy.topology.gateway.gateways import Gateways
-from tests.build import gateway, grant, index, ref, resource
+from tests.build import gateway, gateway_class, grant, index, ref, resource
+from tests.fakes import Controllers
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 CODED = b64encode(PEM.encode()).decode()
@@ -125,3 +127,62 @@ def test_a_kind_that_is_to_be_filled_in_may_hold_one() -> None:
     assert problem == Problem(
         message="what kind of object ${KIND} default/c is cannot be known yet", reason=INVALID, certain=False
     )
+
+
+POINTING = GatewayProfile(
+    authority_kinds=frozenset({GroupKind("example.com", "TrustBundle")}),
+    secret_types={"example.com/pointer": ("url", "account")},
+)
+
+
+def known_gateways(*objects: Resource, profile: GatewayProfile = POINTING) -> Gateways:
+    """The Gateways of a controller with a profile, in a world with these objects alone."""
+    world = index(gateway_class(), gateway(), *objects, complete=True)
+    return Topology(world, profiles=Controllers(others=profile)).gateways
+
+
+MAY_BE_ENABLED = Problem(
+    message="Secret default/c of type example.com/pointer names a certificate elsewhere, which must be enabled",
+    reason=ELSEWHERE,
+    certain=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"stringData": {"url": "x", "account": "y"}}, MAY_BE_ENABLED),
+        ({"stringData": {"url": "x"}, "data": {"account": KEY}}, MAY_BE_ENABLED),
+        ({}, MAY_BE_ENABLED),
+        ({"data": {"url": KEY}}, Problem(message="Secret default/c has no account", reason=ELSEWHERE)),
+        (
+            {"data": {"url": "", "tls.crt": CODED}},
+            Problem(message="Secret default/c has no url and no account", reason=ELSEWHERE),
+        ),
+    ],
+)
+def test_a_secret_of_a_type_that_names_a_certificate_elsewhere(body: dict[str, Json], problem: Problem) -> None:
+    """Whether controllers use it is not known; its keys are those of its type, unless its data was withheld."""
+    secret = _with(resource("Secret", "c", group="", type="example.com/pointer"), body)
+    for find_problem in (certificate_problem, authority_problem):
+        assert find_problem(known_gateways(secret), GATEWAY, secret.ref) == problem
+    plain = certificate_problem(known_gateways(secret, profile=GatewayProfile()), GATEWAY, secret.ref)
+    assert (plain.reason if plain else "") == (INVALID if body else "")
+
+
+def test_a_secret_of_another_type_holds_the_certificate() -> None:
+    secret = resource("Secret", "c", group="", type="kubernetes.io/tls", data={"tls.crt": CODED, "tls.key": KEY})
+    assert certificate_problem(known_gateways(secret), GATEWAY, secret.ref) is None
+
+
+@pytest.mark.parametrize("group", ["example.com", "typo.example.com"])
+def test_a_kind_of_the_controllers_holds_authorities(group: str) -> None:
+    """It is cluster-scoped, whatever the reference says, and known by its kind alone."""
+    bundle = resource("TrustBundle", "b", group="example.com", namespace="")
+    named = ref("TrustBundle", "b", group=group)
+    assert authority_problem(known_gateways(bundle), GATEWAY, named) is None
+    missing = Problem(message="TrustBundle b does not exist", reason=INVALID)
+    assert authority_problem(known_gateways(), GATEWAY, named) == missing
+    refused = authority_problem(known_gateways(bundle, profile=GatewayProfile()), GATEWAY, named)
+    assert refused
+    assert refused.reason == "InvalidKind"
