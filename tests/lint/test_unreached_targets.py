@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
@@ -289,6 +290,26 @@ def test_a_backend_that_nobody_asks_for() -> None:
     ]
     findings = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS], complete=False)
     assert verdicts(findings) == [False]
+
+
+@pytest.mark.parametrize(
+    ("backend", "port", "fails"),
+    [
+        (build.backend(port=80), "web", False),
+        (build.backend(port=80), "admin", True),
+        (build.backend(port=90), "admin", False),
+        (build.backend(port=None), "admin", False),
+        (build.backend(port=None), "", False),
+    ],
+)
+def test_a_port_of_a_backend(backend: Mapping[str, Json], port: str, *, fails: bool) -> None:
+    """A policy on a port that no route names has no effect; a reference without a port may mean any."""
+    service = build.service("s", ("web", 80), ("admin", 90))
+    route = build.route("r", rules=[build.rule(backend)])
+    policy = build.policy("p", build.target("s", "Service", port, group=""))
+    findings = checked(backend_policy_unreferenced, CLASS, GATEWAY, service, route, policy, profiles=[TLS])
+    message = NOBODY_ASKS.replace("Service", f"port {port} of Service")
+    assert said(findings) == ([("spec.targetRefs[0]", message)] if fails else [])
 
 
 def test_a_backend_that_a_route_may_mean() -> None:

@@ -174,6 +174,12 @@ def test_several_lists_lack_what_each_of_them_lacks() -> None:
     assert Lists((one, one)).unseen == one.unseen != ()
 
 
+def test_several_lists_are_unknown_if_one_of_them_is() -> None:
+    forbidden = analyze(build.snapshot(build.gateway(), gaps=[Gap("HTTPRoute", "", "forbidden")]))
+    gateways, routes = (list_type(forbidden, type_name, EVERY) for type_name in ("gateways", "httproutes"))
+    assert [Lists(lists).unknown for lists in ((gateways,), (gateways, routes))] == [False, True]
+
+
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:
     return cast("Listing[PolicyRow]", list_type(analysis, word, Selection()))
 

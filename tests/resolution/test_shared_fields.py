@@ -11,7 +11,15 @@ from kubectl_policy.model import Json
 from kubectl_policy.profiles.merging import JointField
 from kubectl_policy.resolution import Traced
 from kubectl_policy.resolution.contributions import combined_fields, split_shared, unshared_fields, whole_fields
-from kubectl_policy.resolution.traced import CollectedValues, Field, KeyedList, only_field, trace, with_defaults
+from kubectl_policy.resolution.traced import (
+    CollectedValues,
+    Field,
+    KeyedList,
+    only_field,
+    trace,
+    with_defaults,
+    with_element_apart,
+)
 from tests.resolution.build import set_by, source
 
 SHARED = JointField(field="f", within=("level",))
@@ -154,6 +162,13 @@ class TestWithDefaults:
         """Nobody brings it back."""
         found = with_defaults(trace({"a": None}, source("p")), trace({"a": {"b": 1}}, source("q")))
         assert plain(found) == {}
+
+    @pytest.mark.parametrize("theirs", [[3], {"x": 1}, {}], ids=str)
+    def test_a_list_whose_elements_stand_apart_is_whole(self, theirs: Json) -> None:
+        apart, field = with_element_apart(trace({"f": [1, 2]}, source("p")), ["f", 1])
+        later = trace({"f": theirs, "g": 3}, source("q"))
+        assert field
+        assert plain(with_defaults(apart, later)) == {"f": [1, 2], "g": 3}
 
     @pytest.mark.parametrize(
         ("ours", "theirs", "together"),

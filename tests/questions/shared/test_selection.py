@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import ObjectRef, Resource
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Resource
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.selectors import parse_field_query, parse_label_query
+from kubectl_policy.model.snapshot import Permission
+from kubectl_policy.model.world import World, world_of
 from kubectl_policy.questions.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
 from tests import build
 from tests.build import crd, gateway, namespace, policy, ref, resource, route, service, snapshot, target
-from tests.questions.build import analyzed
+from tests.fakes import RecordingWorld
+from tests.questions.build import COLOR, analyzed, color_kind
 from tests.render.worlds import world
 
+LISTING: Final = Permission("list", "colorpolicies.example.com")
 EMPTY = analyzed(build.namespace("default"))
 
 
@@ -340,3 +346,36 @@ def test_an_object_of_unknown_namespace_is_found_by_its_name() -> None:
     assert error.value.hint == "say which one: -n '${A}' or -n '${B}'"
     with pytest.raises(NotFoundError):
         find(analyzed(route("${NAME}", namespace="media")), "httproute", "echo", "media")
+
+
+class ListedNamespaces(RecordingWorld):
+    """World that notes the kinds that it lists, and the namespaces; None for all."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.lists: list[tuple[GroupKind, str | None]] = []
+
+    def refs_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        self.lists.append((kind, namespace))
+        return super().refs_of(kind, namespace)
+
+
+@pytest.mark.parametrize(
+    ("word", "gap", "asked"),
+    [
+        ("colorpolicies", {"needs": LISTING}, ["a", "b"]),
+        ("policies", {"needs": LISTING}, ["a", "b"]),
+        ("policies", {}, []),
+        ("policies", {"needs": LISTING, "name": "p"}, []),
+        ("colorpolicies", {"needs": LISTING, "namespace": "a"}, []),
+        ("httproutes", {"needs": LISTING}, []),
+    ],
+)
+def test_kinds_that_may_not_be_listed_in_all_namespaces(word: str, gap: dict[str, Any], asked: list[str]) -> None:
+    """They are listed in each Namespace, which a smaller permission may allow."""
+    hidden = replace(Gap("ColorPolicy", "", "forbidden", group=COLOR.group), **gap)
+    read = snapshot(namespace("a"), namespace("b"), policy("p", namespace="b"), gaps=[hidden])
+    for place, expected in (("", asked), ("a", [])):
+        listed = ListedNamespaces(world_of(read.resources))
+        select(analyze(replace(read, resources=listed), profiles=[color_kind()]), word, Selection(place))
+        assert [where for kind, where in listed.lists if kind == COLOR and where] == expected
