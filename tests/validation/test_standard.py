@@ -15,8 +15,8 @@ from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTA
 from kubectl_policy.validation import expressions
 from kubectl_policy.validation.admission import VersionSchema, escaped, on_creation, rule_tree
 from kubectl_policy.validation.expressions import Evaluator
-from kubectl_policy.validation.quick import combined_rule, quick_check
-from kubectl_policy.validation.standard import standard_schema
+from kubectl_policy.validation.quick import quick_check
+from kubectl_policy.validation.standard import combined_rule, standard_schema
 from tests import build
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
-"""Quick checks of valid values: predicates and one combined rule, both compiled from a schema of Gateway API."""
+"""Quick checks of valid values: predicates, compiled from a schema of Gateway API."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, strings_at, text_at
@@ -11,7 +11,6 @@ from kubectl_policy.validation.schema import format_of, is_of_format
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.validation.admission import RuleTree
 
 # Whether a value is known to satisfy a schema; false for all that takes a closer look.
 Check: TypeAlias = "Callable[[Json], bool]"
@@ -108,27 +107,3 @@ def _mapping_check(schema: Mapping[str, Json]) -> Check:
 def _limit(schema: Mapping[str, Json], key: str) -> float:
     limit = integer_at(schema, key)
     return float("inf") if limit is None else limit
-
-
-def combined_rule(tree: RuleTree, rule_of: Callable[[Mapping[str, Json]], str], name_of: Callable[[str], str]) -> str:
-    """Return one expression that is true of a value if all rules in a tree are.
-
-    `rule_of` returns the expression of a rule, and `name_of` the name of a field in rules. In a loop over one value,
-    that value is called `self` again.
-    """
-    return " && ".join(_terms(tree, rule_of, name_of))
-
-
-def _terms(
-    tree: RuleTree, rule_of: Callable[[Mapping[str, Json]], str], name_of: Callable[[str], str]
-) -> Iterator[str]:
-    yield from (f"({rule_of(rule)})" for rule in tree.rules)
-    for part in tree.also:
-        yield from _terms(part, rule_of, name_of)
-    for field, inside in tree.fields.items():
-        name = name_of(field)
-        yield f"(!has(self.{name}) || [self.{name}].all(self, {combined_rule(inside, rule_of, name_of)}))"
-    if tree.items:
-        yield f"self.all(self, {combined_rule(tree.items, rule_of, name_of)})"
-    if tree.additional:
-        yield f"self.all(key, [self[key]].all(self, {combined_rule(tree.additional, rule_of, name_of)}))"

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from kubectl_policy.validation.admission import VersionSchema, escaped, on_creation, rule_tree
+from kubectl_policy.validation.admission import RuleTree, VersionSchema, escaped, on_creation, rule_tree
 from kubectl_policy.validation.outlines import words_in
-from kubectl_policy.validation.quick import combined_rule, quick_check
+from kubectl_policy.validation.quick import quick_check
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import GroupKind
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kubectl_policy.model import GroupKind, Json
 
 # `python -m tests.validation.gateway_api` writes it.
 FILE: Final = Path(__file__).with_name("gateway-api.json")
@@ -55,3 +57,27 @@ def standard_schema(kind: GroupKind, version: str) -> VersionSchema | None:
         combined=combined,
         words=words_in(combined),
     )
+
+
+def combined_rule(tree: RuleTree, rule_of: Callable[[Mapping[str, Json]], str], name_of: Callable[[str], str]) -> str:
+    """Return one expression that is true of a value if all rules in a tree are.
+
+    `rule_of` returns the expression of a rule, and `name_of` the name of a field in rules. In a loop over one value,
+    that value is called `self` again.
+    """
+    return " && ".join(_terms(tree, rule_of, name_of))
+
+
+def _terms(
+    tree: RuleTree, rule_of: Callable[[Mapping[str, Json]], str], name_of: Callable[[str], str]
+) -> Iterator[str]:
+    yield from (f"({rule_of(rule)})" for rule in tree.rules)
+    for part in tree.also:
+        yield from _terms(part, rule_of, name_of)
+    for field, inside in tree.fields.items():
+        name = name_of(field)
+        yield f"(!has(self.{name}) || [self.{name}].all(self, {combined_rule(inside, rule_of, name_of)}))"
+    if tree.items:
+        yield f"self.all(self, {combined_rule(tree.items, rule_of, name_of)})"
+    if tree.additional:
+        yield f"self.all(key, [self[key]].all(self, {combined_rule(tree.additional, rule_of, name_of)}))"
