@@ -178,6 +178,9 @@ class TestUnread:
         service = document("Service", "other", "{}", version="v1")
         assert check(ROUTE + other + service) == []
 
+    def test_a_gateway_that_names_no_class(self) -> None:
+        assert check(document("Gateway", "loose", f"{{{LISTENERS}}}")) == []
+
     def test_a_name_that_is_to_be_filled_in(self) -> None:
         placed = ROUTE.replace("name: checkout, port", 'name: "${NAME}", port').replace(
             "name: public", 'name: "${NAME}"'

@@ -91,6 +91,14 @@ class TestCertificates:
         message = "? ConfigMap default/ca is not in the input"
         assert said(checked(ca_ref_invalid, self.policy("ca"), complete=False)) == [(field, message)]
 
+    @pytest.mark.parametrize(("data", "certain"), [({"url": "eA==", "secretName": "eA=="}, False), ({"url": ""}, True)])
+    def test_a_secret_that_names_the_certificate_elsewhere(self, data: dict[str, Json], *, certain: bool) -> None:
+        """Controllers use it only if that is enabled, which is not known; one without its keys is of no use."""
+        envoy = build.gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller")
+        secret = build.resource("Secret", "ca", group="", type="gateway.envoyproxy.io/sds", data=data)
+        findings = checked(ca_ref_invalid, envoy, self.policy("ca", kind="Secret"), secret)
+        assert [(finding.certain, finding.severity) for finding in findings] == [(certain, "warning")]
+
     def test_one_that_does_not_exist(self) -> None:
         policy = self.policy("shop-cas")
         assert checked(ca_ref_invalid, policy, self.config_map({"ca.crt": PEM}, "shop-ca")) == [
