@@ -179,7 +179,9 @@ class TestUnread:
         assert check(ROUTE + other + service) == []
 
     def test_a_gateway_that_names_no_class(self) -> None:
-        assert check(document("Gateway", "loose", f"{{{LISTENERS}}}")) == []
+        """It is an object that an API server refuses, and refers to nothing that could be missing."""
+        findings = check(document("Gateway", "loose", f"{{{LISTENERS}}}"))
+        assert [finding.rule for finding in findings] == ["GWP0009"]
 
     def test_a_name_that_is_to_be_filled_in(self) -> None:
         placed = ROUTE.replace("name: checkout, port", 'name: "${NAME}", port').replace(
