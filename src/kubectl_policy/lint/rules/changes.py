@@ -78,7 +78,7 @@ def _phrase(change: FieldChange) -> str:
 
 def _items_of(change: FieldChange) -> tuple[list[str], list[str]]:
     """Return the names of the items that a list has lost, and of those that differ."""
-    before, after = (_items(value.value) if value else {} for value in (change.before, change.after))
+    before, after = (_items(value.value if value else None) for value in (change.before, change.after))
     gone = [name for name in before if name not in after]
     return gone, [name for name in before if name in after and not same_json(before[name], after[name])]
 

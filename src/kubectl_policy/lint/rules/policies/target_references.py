@@ -217,7 +217,8 @@ def target_field_misspelt(world: LintWorld) -> Iterator[Finding]:
     """
     for policy, attachment in world.attachments:
         declared, kind = attachment.declared, policy.ref.group_kind
-        entry = mapping_at(world.index.defaulted(policy.ref), declared.field) if declared.unknown else {}
+        named = world.index.defaulted(policy.ref) if declared.unknown else None
+        entry = mapping_at(named, declared.field)
         for name in declared.unknown:
             near = nearest(name, _MEMBERS)
             # A field that is set already cannot be meant.
