@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kubectl_policy.model import Diagnostic, FieldPath, Json, Problem, Resource
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at, value_at
@@ -28,6 +28,7 @@ from kubectl_policy.validation.schema import (
 )
 
 if TYPE_CHECKING:
+    from kubectl_policy.validation.outlines import Outline
     from kubectl_policy.validation.quick import Check
 
 _QUOTED: Final = (
@@ -65,6 +66,8 @@ class VersionSchema(Struct, frozen=True):
     combined: str = ""
     words: frozenset[str] = frozenset()
     """The words with which the rules compare values."""
+    valid_outlines: set[Outline] = field(default_factory=set)
+    """The outlines of objects for which `combined` is true; they grow with what is checked."""
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
         """Yield problems of an object, and checks that were not possible; `raw` is the object with its defaults."""
@@ -77,13 +80,13 @@ class VersionSchema(Struct, frozen=True):
         for problem in problems:
             if self.bundle and not problem.certain:
                 continue
-            field = f"{spelled(problem.field)}: " if problem.field.steps else ""
+            prefix = f"{spelled(problem.field)}: " if problem.field.steps else ""
             verdict = "the API server would refuse it: " if problem.certain and not self.bundle else ""
             source = f" (by Gateway API {self.bundle})" if self.bundle else ""
             yield Diagnostic(
                 rule="schema" if problem.certain else "schema-unchecked",
                 severity="error" if problem.certain else "info",
-                message=f"{resource.ref}: {verdict}{field}{problem.message}{source}",
+                message=f"{resource.ref}: {verdict}{prefix}{problem.message}{source}",
                 subject=resource.ref,
                 field=str(problem.field),
                 origin=resource.origin,
@@ -99,11 +102,11 @@ class VersionSchema(Struct, frozen=True):
 
         # Nothing else of an object is a matter of rules.
         seen = {key: value for key, value in raw.items() if key not in {"metadata", "status"}}
-        known, shape = evaluator.valid_outlines.setdefault(self.combined, set()), outline(seen, self.words)
-        if shape not in known:
+        shape = outline(seen, self.words)
+        if shape not in self.valid_outlines:
             if not evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True)):
                 return False
-            known.add(shape)
+            self.valid_outlines.add(shape)
         return True
 
     def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, Protocol, TypeAlias
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import EllipsisType
 
 # A value as rules see it; an ellipsis stands for a value that the library cannot be given.
@@ -55,8 +55,6 @@ class Evaluator:
         self._remaining = budget
         self._worker: _Worker | None = None
         self._stopped: set[str] = set()
-        # By an expression, the outlines of values of which it is true.
-        self.valid_outlines: dict[str, set[Hashable]] = {}
         self._matches: dict[tuple[str, str], bool | None] = {}
 
     @property
