@@ -73,7 +73,9 @@ def _one_line_of_json() -> str:
         _object("HTTPRoute", f"r{number}", {"parentRefs": [{"name": "g"}], "hostnames": [f"h{number}.example.com"]})
         for number in range(1_000)
     ]
-    gateway = _object("Gateway", "g", {"gatewayClassName": "c", "listeners": [{"name": "l", "port": 80}]})
+    gateway = _object(
+        "Gateway", "g", {"gatewayClassName": "c", "listeners": [{"name": "l", "protocol": "HTTP", "port": 80}]}
+    )
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": [gateway, *routes]})
 
 
@@ -84,7 +86,9 @@ def _reported_parents() -> str:
         for number in range(1_000)
     ]
     route = _object("HTTPRoute", "r", {"parentRefs": [{"name": "g"}]}, status={"parents": parents})
-    gateway = _object("Gateway", "g", {"gatewayClassName": "c", "listeners": [{"name": "l", "port": 80}]})
+    gateway = _object(
+        "Gateway", "g", {"gatewayClassName": "c", "listeners": [{"name": "l", "protocol": "HTTP", "port": 80}]}
+    )
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": [gateway, route]})
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from kubectl_policy.model import Diagnostic, FieldPath, Json, Problem, Resource
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.validation.expressions import MAX_TEXT, Evaluator, Result, Seen
+from kubectl_policy.validation.outlines import Outline, outline
 from kubectl_policy.validation.pruning import dropped_fields, is_sound, prune
 from kubectl_policy.validation.schema import (
     HIDE_RULES,
@@ -28,7 +29,6 @@ from kubectl_policy.validation.schema import (
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy.validation.outlines import Outline
     from kubectl_policy.validation.quick import Check
 
 _QUOTED: Final = (
@@ -66,7 +66,7 @@ class VersionSchema(Struct, frozen=True):
     combined: str = ""
     words: frozenset[str] = frozenset()
     """The words with which the rules compare values."""
-    valid_outlines: set[Outline] = field(default_factory=set)
+    valid_outlines: set[Outline] = field(default_factory=set[Outline])
     """The outlines of objects for which `combined` is true; they grow with what is checked."""
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
@@ -98,8 +98,6 @@ class VersionSchema(Struct, frozen=True):
             return False
         if not self.combined or evaluator.obstacle:
             return True
-        from kubectl_policy.validation.outlines import outline  # noqa: PLC0415 (definitions in the input need none)
-
         # Nothing else of an object is a matter of rules.
         seen = {key: value for key, value in raw.items() if key not in {"metadata", "status"}}
         shape = outline(seen, self.words)
