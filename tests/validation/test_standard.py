@@ -16,7 +16,7 @@ from kubectl_policy.validation import expressions
 from kubectl_policy.validation.admission import VersionSchema, escaped, on_creation, rule_tree
 from kubectl_policy.validation.expressions import Evaluator
 from kubectl_policy.validation.quick import quick_check
-from kubectl_policy.validation.standard import combined_rule, standard_schema
+from kubectl_policy.validation.standard import combined_rule, definitions, standard_schema
 from tests import build
 
 if TYPE_CHECKING:
@@ -236,3 +236,14 @@ def test_all_rules_in_one() -> None:
 def test_the_schema_of_a_definition_has_no_short_cut() -> None:
     schema = VersionSchema({"type": "object"}, None, drops_status=False)
     assert (schema.bundle, schema.quick, schema.combined) == ("", None, "")
+
+
+def test_the_file_of_definitions() -> None:
+    """It is read once, and each schema compiled once, whichever test was the first."""
+    definitions.cache_clear()
+    standard_schema.cache_clear()
+    schema = standard_schema(GroupKind(GATEWAY_API, "HTTPRoute"), "v1")
+    assert schema is not None
+    assert (schema.bundle, definitions().bundle) == ("v1.6.2", "v1.6.2")
+    assert standard_schema(GroupKind(GATEWAY_API, "HTTPRoute"), "v9") is None
+    assert standard_schema(GroupKind(GATEWAY_API, "HTTPRoute"), "v1") is schema

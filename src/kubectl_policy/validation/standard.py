@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = Path(__file__).with_name("gateway-api.json")
 
 
-class _Definitions(msgspec.Struct, frozen=True):
+class Definitions(msgspec.Struct, frozen=True):
     """The contents of the file: the version of Gateway API, and the number of the schema of each version of a kind."""
 
     bundle: str
@@ -34,14 +34,15 @@ class _Definitions(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def _definitions() -> _Definitions:
-    return msgspec.json.decode(FILE.read_bytes(), type=_Definitions)
+def definitions() -> Definitions:
+    """Return the definitions of the file, which is read once."""
+    return msgspec.json.decode(FILE.read_bytes(), type=Definitions)
 
 
 @lru_cache(maxsize=64)
 def standard_schema(kind: GroupKind, version: str) -> VersionSchema | None:
     """Return the compiled schema of a version of a kind of Gateway API; None if that is not known."""
-    known = _definitions()
+    known = definitions()
     number = known.versions.get(f"{kind.kind}.{kind.group}", {}).get(version)
     if number is None:
         return None
