@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
-from kubectl_policy.lint.changes.causes import Causes, FieldChange
+from kubectl_policy.lint.changes.causes import Causes, CausingChange
 from kubectl_policy.lint.checking import in_order
 from kubectl_policy.lint.finding import SEVERITIES, Finding, Fix, Related
 from kubectl_policy.lint.rules.changes import breaks_other_objects, requests_taken_over, security_setting_lost
@@ -39,7 +39,7 @@ def join_consequences(
     joins = breaks_other_objects.is_checked(settings)
     causes_of = {world.name: Causes(world.comparison) for world in worlds if world.comparison}
     result: list[Finding] = []
-    by_cause: dict[_Cause, list[tuple[Finding, FieldChange]]] = {}
+    by_cause: dict[_Cause, list[tuple[Finding, CausingChange]]] = {}
     for finding in findings:
         causes = causes_of.get(finding.worlds[0]) if finding.worlds else next(iter(causes_of.values()), None)
         cause = causes.of(finding) if causes and (joins or finding.rule in _GUARDING) else None
@@ -62,7 +62,7 @@ def join_consequences(
     return in_order((*result, *fingerprinted(joined)))
 
 
-def _moved(finding: Finding, change: FieldChange, locate: Locate, sources: Collection[str]) -> Finding:
+def _moved(finding: Finding, change: CausingChange, locate: Locate, sources: Collection[str]) -> Finding:
     """Return a finding at the change that is its cause; its own line becomes a related one.
 
     If what is changed is no longer in any file of the input, the finding stays where it is.
@@ -84,7 +84,7 @@ def _related(finding: Finding, words: str) -> Related:
     return Related(object=finding.subject, field=finding.field, words=words, origin=finding.origin)
 
 
-def _joined(findings: Sequence[Finding], change: FieldChange, settings: LintSettings, locate: Locate) -> Finding:
+def _joined(findings: Sequence[Finding], change: CausingChange, settings: LintSettings, locate: Locate) -> Finding:
     """Return the finding about a changed object that stands for its consequences, the worst first."""
     worst_first = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity_))
     worst = worst_first[0].severity_

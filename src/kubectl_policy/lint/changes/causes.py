@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAX_STEPS: Final = 3
 
 
-class FieldChange(Struct, frozen=True):
+class CausingChange(Struct, frozen=True):
     """A change of a field of an object, or of the whole object."""
 
     resource: Resource
@@ -117,20 +117,20 @@ class Causes:
         """The changed objects by the strings in them."""
         return grouped((text, ref) for ref in sorted(self._comparison.changed) for text in self._strings(ref))
 
-    def change(self, cause: ObjectRef, subject: ObjectRef) -> FieldChange:
+    def change(self, cause: ObjectRef, subject: ObjectRef) -> CausingChange:
         """Return the first change of a field of an object; rather of one whose former value the subject names."""
         states = (self._comparison.before, self._comparison.after)
         before, after = (state.index.get(cause) for state in states)
         resource = after or before
         assert resource  # noqa: S101 (what differs between two states is in one of them)
         if not (before and after):
-            return FieldChange(resource, WHOLE, "it is deleted" if before else "it is new")
+            return CausingChange(resource, WHOLE, "it is deleted" if before else "it is new")
         edits = list(changed_fields(before.raw, after.raw))
         named = self._strings(subject).keys()
         meant = (edit for edit in edits if not named.isdisjoint(strings_in(edit[1])))
         of_spec = (edit for edit in edits if edit[0].steps[:1] == ("spec",))
         field, former = next(meant, None) or next(of_spec, None) or edits[0]
-        return FieldChange(resource, field, _words(field, former))
+        return CausingChange(resource, field, _words(field, former))
 
 
 def _words(field: FieldPath, former: Json) -> str:

@@ -260,7 +260,7 @@ def listener_refusal(gateways: Gateways, listener: Listener) -> Contradiction | 
     ):
         return Contradiction(field="port", message=f"port {listener.port} is reserved by its implementation")
     options = sorted(profile.authority_options.intersection(mapping_at(listener.raw, "tls.options")))
-    if options and not any(True for _ in _authorities(gateways, listener)):
+    if options and not list(_authorities(gateways, listener)):
         message = f"{options[0]} needs CA certificates in spec.tls.frontend of the Gateway"
         return Contradiction(field="tls.options", message=message)
     return None
