@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_policy.model import GroupKind, Json
+from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
 from kubectl_policy.validation.admission import seen_by_rules
 from kubectl_policy.validation.expressions import Evaluator
 from kubectl_policy.validation.outlines import outline, words_in
-from kubectl_policy.validation.standard import standard_schema
+from kubectl_policy.validation.quick import quick_check
+from kubectl_policy.validation.standard import definitions, standard_schema
 from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 KEPT: Final = frozenset({"local"})
 VALUES: Final = ("/{}", "{}", "/{}//x", "/{}/..", "/{}/./a", "/%2f{}", "/{}%2F", "/{}?")
@@ -33,7 +40,18 @@ VALUES: Final = ("/{}", "{}", "/{}//x", "/{}/..", "/{}/./a", "/%2f{}", "/{}%2F",
         ("local", "other", False),
         ("/a%2f", "/a%5c", False),
         ("/%aa", "/%bb", False),
-        ("a" * 60, "b" * 60, False),
+        ("1h30m", "1h30s", False),
+        ("edge-1", "edge-2", True),
+        ("edge-1", "edge", False),
+        ("edge-A", "edge-B", False),
+        ("http://a", "ftp://a", False),
+        ("a" * 63, "b" * 7, True),
+        ("a" * 64, "b" * 64, False),
+        (["a\nb", "c"], ["a", "b\nc"], False),
+        ({"a": 1}, ["a", 1], False),
+        ({}, [], False),
+        ({}, [None], False),
+        (["x"], [["x"]], False),
         ("", "a", False),
         (1, True, False),
         (80, 81, False),
@@ -46,7 +64,38 @@ def test_values_alike(one: Json, other: Json, *, alike: bool) -> None:
 
 def test_words_of_rules() -> None:
     """Those in literals alone, whatever their quotes are."""
-    assert words_in("self.name != 'x-local' && self.kind in [\"service\", 'Pod']") == {"x", "local", "service"}
+    assert words_in("self.name != 'x-local' && self.kind in [\"service\", 'Pod']") == {"x-local", "service"}
+
+
+def texts_in(schema: Json) -> Iterator[Mapping[str, Json]]:
+    """The parts of a schema that are about texts."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "string":
+            yield schema
+        for part in schema.values():
+            yield from texts_in(part)
+
+
+# The words that each part allows, with its check.
+PARTS: Final = {
+    str(part): (frozenset(strings_at(part, "enum")), quick_check(part))
+    for schema in definitions().schemas
+    for part in texts_in(schema)
+}
+# What words stand between in hostnames, paths, names of headers, durations, ...
+BETWEEN: Final = st.sampled_from(["", ".", "/", "-", "*.", "_", "A", "7", "Z-", "%2f", "s", "/..", "10.0", " ", "://"])
+PLAIN: Final = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True) | st.sampled_from(["http", "https", "h", "s"])
+HYPHENATED: Final = st.from_regex(r"[a-z][a-z0-9]{0,2}(-[a-z0-9]{1,3}){1,2}", fullmatch=True)
+PAIRS: Final = st.tuples(PLAIN, PLAIN) | st.tuples(HYPHENATED, HYPHENATED)
+
+
+@given(st.lists(st.tuples(BETWEEN, PAIRS), max_size=4), BETWEEN)
+def test_schemas_allow_all_texts_alike_or_none(pieces: list[tuple[str, tuple[str, str]]], end: str) -> None:
+    """Every text of every definition, beside the same one with other words."""
+    one, other = ("".join(between + words[side] for between, words in pieces) + end for side in (0, 1))
+    for about, (words, check) in PARTS.items():
+        if outline(one, words) == outline(other, words):
+            assert check(one) == check(other), about
 
 
 def route(parents: list[str], path: str, value: str) -> Json:

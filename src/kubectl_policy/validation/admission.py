@@ -65,9 +65,9 @@ class VersionSchema(Struct, frozen=True):
     quick: Check | None = None
     combined: str = ""
     words: frozenset[str] = frozenset()
-    """The words with which the rules compare values."""
+    """The words with which the schema and the rules compare values."""
     valid_outlines: set[Outline] = field(default_factory=set[Outline])
-    """The outlines of objects for which `combined` is true; they grow with what is checked."""
+    """The outlines of objects without a problem; they grow with what is checked."""
 
     def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
         """Yield problems of an object, and checks that were not possible; `raw` is the object with its defaults."""
@@ -94,15 +94,13 @@ class VersionSchema(Struct, frozen=True):
 
     def _is_valid(self, raw: Mapping[str, Json], quick: Check, evaluator: Evaluator) -> bool:
         """Whether an object is known to have no problem; without an evaluator, rules have none."""
-        if not quick(raw):
-            return False
         if not self.combined or evaluator.obstacle:
-            return True
-        # Nothing else of an object is a matter of rules.
-        seen = {key: value for key, value in raw.items() if key not in {"metadata", "status"}}
-        shape = outline(seen, self.words)
+            return quick(raw)
+        # Nothing else of an object is a matter of rules, or of texts.
+        checked = {key: value for key, value in raw.items() if key not in {"metadata", "status"}}
+        shape = outline(checked, self.words)
         if shape not in self.valid_outlines:
-            if not evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True)):
+            if not (quick(raw) and evaluator.holds(self.combined, seen_by_rules(raw, self.schema, embedded=True))):
                 return False
             self.valid_outlines.add(shape)
         return True

@@ -1,4 +1,4 @@
-"""Outlines of objects: what rules of Gateway API can tell of them, so that objects alike are evaluated once."""
+"""Outlines of objects: what definitions of Gateway API can tell of them, so that objects alike are checked once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 Outline: TypeAlias = "Hashable"
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
-_WORD: Final = re.compile(r"(?<![%0-9A-Za-z])[a-z][a-z0-9]*(?![0-9A-Za-z])")
-# Rules limit the lengths of texts.
-_MAX_LENGTH: Final = 50
+# A word in lower case, with digits and hyphens inside.
+_WORD: Final = re.compile(r"(?<![%0-9A-Za-z])([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![0-9A-Za-z])")
+# Definitions limit the lengths of longer texts alone.
+_MAX_LENGTH: Final = 63
 
 
 def words_in(rules: str) -> frozenset[str]:
@@ -25,23 +26,31 @@ def words_in(rules: str) -> frozenset[str]:
 def outline(value: Json, kept: frozenset[str]) -> Outline:
     """Return a value in which words in lower case are numbered, but for those that are `kept`.
 
-    The rules of Gateway API compare texts with each other and with literals, and match patterns in which a letter is as
-    good as any other; so they hold for all values with the same outline, or for none.
+    The definitions of Gateway API compare texts with each other and with literals, and match patterns in which a word
+    is as good as any other with hyphens, or without; so they hold for all values with the same outline, or for none.
     """
-    numbers: dict[str, str] = {}
+    texts: list[str] = []
 
-    def numbered(match: re.Match[str]) -> str:
-        word = match[0]
-        return word if word in kept else numbers.setdefault(word, f"w{len(numbers)}")
-
-    def outlined(value: Json) -> Outline:
+    def shape(value: Json) -> Outline:
         if isinstance(value, str):
-            return value if len(value) > _MAX_LENGTH else _WORD.sub(numbered, value)
+            # Schemes of URLs are words that patterns tell apart.
+            if len(value) > _MAX_LENGTH or ":" in value or "\n" in value:
+                return value
+            texts.append(value)
+            return ""
         # The abstract type is the slower one to tell.
-        if isinstance(value, dict | Mapping):
-            return tuple([(key, outlined(inner)) for key, inner in value.items()])
+        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 (a union is slower to tell)
+            return (*value, None, *map(shape, value.values()))
         if isinstance(value, list | tuple):
-            return tuple(map(outlined, value))
+            return (*map(shape, value),)
         return type(value), value
 
-    return outlined(value)
+    shaped = shape(value)
+    # Every other part is a word.
+    parts = _WORD.split("\n".join(texts))
+    numbers: dict[str, int] = {}
+    words = [
+        word if word in kept else numbers.setdefault(word, ~len(numbers) if "-" in word else len(numbers))
+        for word in parts[1::2]
+    ]
+    return shaped, tuple(parts[::2]), tuple(words)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from kubectl_policy.model.fields import strings_at
 from kubectl_policy.validation.admission import RuleTree, VersionSchema, escaped, on_creation, rule_tree
 from kubectl_policy.validation.outlines import words_in
 from kubectl_policy.validation.quick import quick_check
@@ -56,8 +57,16 @@ def standard_schema(kind: GroupKind, version: str) -> VersionSchema | None:
         bundle=known.bundle,
         quick=quick_check(schema),
         combined=combined,
-        words=words_in(combined),
+        words=words_in(combined) | frozenset(_allowed_texts(schema)),
     )
+
+
+def _allowed_texts(schema: Json) -> Iterator[str]:
+    """Yield the texts to which parts of a schema limit values."""
+    if isinstance(schema, dict):
+        yield from strings_at(schema, "enum")
+        for part in schema.values():
+            yield from _allowed_texts(part)
 
 
 def combined_rule(tree: RuleTree, rule_of: Callable[[Mapping[str, Json]], str], name_of: Callable[[str], str]) -> str:
