@@ -177,12 +177,13 @@ def test_a_long_value_is_written_in_several_lines() -> None:
     assert max(map(len, shown.splitlines())) <= 100
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
     document = document_of(why_not(cause.analysis, cause.policy, cause.target))
     VALIDATOR.validate(document)
     assert json.loads(as_json(document)) == document
-    assert yaml.safe_load(as_yaml(document, unicode=True)) == document
+    assert yaml.load(as_yaml(document, unicode=True), yaml.CSafeLoader) == document
     assert document["hasEffect"] is False
     reasons = cast("list[dict[str, Any]]", document["reasons"])
     assert reasons[0]["rule"] == cause.rule

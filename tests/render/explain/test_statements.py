@@ -342,6 +342,7 @@ class TestAnswer:
         ]
         assert "Next" not in text(answer(FULL), view)
 
+    @pytest.mark.unmeasured
     @pytest.mark.parametrize(
         "kind", [kind for group in sorted(built_in_groups()) for kind in built_in_profiles(group)], ids=str
     )
@@ -350,7 +351,7 @@ class TestAnswer:
         assert explanation_headline(explanation).startswith(f"{kind} is a")
         document = json.loads(as_json(document_of(explanation)))
         VALIDATOR.validate(document)
-        assert yaml.safe_load(as_yaml(document, unicode=True)) == document
+        assert yaml.load(as_yaml(document, unicode=True), yaml.CSafeLoader) == document
 
 
 class TestDocument:
@@ -435,6 +436,7 @@ def test_a_draft_makes_the_same_choices(profile: PolicyKindProfile) -> None:
     assert choices(read(draft(naming(profile), unicode=True))) == choices(profile)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("settings", [{}, {"kgateway.referenceGrantMode": "strict"}], ids=str)
 def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path: Path) -> None:
     """Of every built-in kind, under the same settings: what the command line prints, `--profiles` reads."""
@@ -442,10 +444,10 @@ def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path:
     implementation = Implementation(settings=settings)
     for built_in in BUILT_IN:
         name = str(built_in.group_kind)
-        before = explain(analyze(build.snapshot(), implementation=implementation), name).profile
-        path.write_text(draft(explain(analyze(build.snapshot(), implementation=implementation), name), unicode=True))
+        before = explain(analyze(build.snapshot(), implementation=implementation), name)
+        path.write_text(draft(before, unicode=True))
         known = analyze(build.snapshot(), profiles=load_profiles(path), implementation=implementation)
-        assert choices(explain(known, name).profile) == choices(before), name
+        assert choices(explain(known, name).profile) == choices(before.profile), name
 
 
 def test_it_can_be_used_as_it_is(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_pictures_are_what_their_formats_begin_with() -> None:
     assert drawn("digraph {a -> b}", "pdf")[:5] == b"%PDF-"
 
 
+@pytest.mark.unmeasured
 def test_the_published_schema_is_made_of_the_types() -> None:
     assert FILE.read_text("utf-8") == published()
 
