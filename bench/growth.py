@@ -152,6 +152,11 @@ TABLE: Final = (
             "get routes -A",
         ),
     ),
+    Growing(
+        relations.routes_and_listeners,
+        1600,
+        ("lint {world} --fail-on never", *_ROUTE, "describe gateway/edge -n infra", "get routes -A"),
+    ),
     Growing(relations.reported_parents, 4000, ("lint {world} --fail-on never", "status -A")),
     Growing(
         worlds.listeners_and_routes,

@@ -87,17 +87,27 @@ def overlapping_domains(size: int) -> Iterator[str]:
 
 def hostnames_and_listeners(size: int) -> Iterator[str]:
     """A route with so many hostnames, and so many listeners of one Gateway, each for one of them."""
+    yield from _listeners_for_hosts(size)
+    hostnames = ", ".join(f"route-{n}.example.com" for n in range(size))
+    yield route("route-0").replace("hostnames: [route-0.example.com]", f"hostnames: [{hostnames}]")
+
+
+def routes_and_listeners(size: int) -> Iterator[str]:
+    """So many routes on one Gateway, with as many listeners, each for the hostname of one of them."""
+    yield from _listeners_for_hosts(size)
+    yield from (route(f"route-{n}") for n in range(size))
+
+
+def _listeners_for_hosts(size: int) -> Iterator[str]:
     yield from chain(gateway_class(UNKNOWN), (service(),))
     listeners = "\n".join(
-        f"- name: l{n}\n  port: 80\n  protocol: HTTP\n  hostname: h{n}.example.com\n"
+        f"- name: l{n}\n  port: 80\n  protocol: HTTP\n  hostname: route-{n}.example.com\n"
         "  allowedRoutes:\n    namespaces: {from: All}"
         for n in range(size)
     )
     spec = f"gatewayClassName: public\nlisteners:\n{listeners}"
     yield manifest(f"{GATEWAY_API}/v1/Gateway", "edge", "infra", spec=spec)
     yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
-    hostnames = ", ".join(f"h{n}.example.com" for n in range(size))
-    yield route("route-0").replace("hostnames: [route-0.example.com]", f"hostnames: [{hostnames}]")
 
 
 def reported_parents(size: int) -> Iterator[str]:

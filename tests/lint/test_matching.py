@@ -129,8 +129,9 @@ def test_a_listener_without_routes() -> None:
     (finding,) = check(no_rule_for_listener_host, gateway("{name: tcp, port: 9000, protocol: TCP}"))
     assert finding.message == "no route is attached to it: connections are closed"
     assert finding.severity is None
-    perhaps = route("blog", parent="name: public, sectionName: '${LISTENER}'")
-    assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, perhaps)] == [False]
+    for hosts, is_certain in (("blog.example.com", False), ("shop.example.com", True)):
+        perhaps = route("blog", hosts=hosts, parent="name: public, sectionName: '${LISTENER}'")
+        assert [finding.certain for finding in check(no_rule_for_listener_host, both, shop, perhaps)] == [is_certain]
 
 
 def test_a_listener_that_its_controller_does_not_program_without_routes() -> None:

@@ -166,7 +166,7 @@ class Topology:
         return next((listener for node in path if (listener := self.gateways.listener(node))), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """Return the outcome of each parentRef of a route, at each listener that it picks."""
+        """Return the outcome of each parentRef of a route, at each listener that it picks, as `Relations.bindings`."""
         return self.relations.bindings(route)
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:

@@ -142,8 +142,15 @@ class Relations:
 
     @cached_method
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """Return the outcome of each parentRef of a route, at each listener that it picks."""
+        """Return the outcome of each parentRef of a route, at each listener that it picks.
+
+        Of a parentRef by which any listener takes the route, or may, those for other hosts are left out.
+        """
         return tuple([self._settled(binding) for binding in self._handshakes.of(route)])
+
+    def bindings_of_all_hosts(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """Return the outcome of each parentRef of a route at all listeners that it picks, whatever their hosts are."""
+        return tuple([self._settled(binding) for binding in self._handshakes.of(route, of_other_hosts=True)])
 
     def follow(self, route: ObjectRef, parent: ParentRef) -> tuple[Binding, ...]:
         """Return the outcome of a parentRef that a route could have, at each listener that it picks."""

@@ -75,7 +75,7 @@ class TestParents:
     def test_one_of_several_is_not_known(self) -> None:
         listeners = [build.listener("one", hostname="one.example.com"), build.listener("two", hostname="${HOST}")]
         world = [CLASS, build.gateway("g", *listeners), build.route(hostnames=["three.example.com"])]
-        assert links(drawn(world), "route") == ["Gateway g > HTTPRoute r unknown"]
+        assert links(drawn(world), "route") == ["Gateway g#two > HTTPRoute r unknown"]
 
     def test_kinds_of_which_nothing_is_known(self) -> None:
         route = build.route(parents=[build.parent("m", kind="Mesh", group="example.com")])

@@ -131,13 +131,55 @@ def test_labels_of_an_unread_namespace_leave_a_doubt() -> None:
 
 
 def test_a_route_attaches_to_every_listener_that_takes_it() -> None:
-    world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="*.org"), listener("c", port=81))
-    found = bindings(route(hostnames=["b.org"]), world)
+    """Those for other hosts are not meant, unless no listener takes the route, or may."""
+    listeners = listener("a", hostname="a.org"), listener("b", hostname="*.org"), listener("c", port=81)
+    found = bindings(route(hostnames=["b.org"]), gateway("g", *listeners))
     assert [(item.listener, item.state) for item in found] == [
-        (node("Gateway", "g", "a"), "refused"),
         (node("Gateway", "g", "b"), "attached"),
         (node("Gateway", "g", "c"), "attached"),
     ]
+    for_others = gateway("g", *listeners[:1], listener("d", hostname="d.org"))
+    found = bindings(route(hostnames=["b.org"]), for_others)
+    assert [(item.listener, item.state) for item in found] == [
+        (node("Gateway", "g", "a"), "refused"),
+        (node("Gateway", "g", "d"), "refused"),
+    ]
+
+
+def test_listeners_for_other_hosts_are_there_for_those_who_ask() -> None:
+    found = route(hostnames=["b.org"])
+    world = index(gateway("g", listener("a", hostname="a.org"), listener("b", hostname="*.org")), found)
+    assert [(item.listener, item.state) for item in Topology(world).relations.bindings_of_all_hosts(found.ref)] == [
+        (node("Gateway", "g", "a"), "refused"),
+        (node("Gateway", "g", "b"), "attached"),
+    ]
+
+
+@pytest.mark.parametrize("more", [0, 60])
+@pytest.mark.parametrize(
+    "hostname", ["a.org", "*.b.org", "d.b.org", "C.B.org", "*.net", "${ROUTE}", "h0.example", "none.example"]
+)
+def test_the_listeners_that_take_a_route_are_found_among_many(hostname: str, more: int) -> None:
+    """Also for domains, placeholders, and protocols that have no hostnames."""
+    names = [
+        "a.org",
+        "*.b.org",
+        "c.b.org",
+        "${HOST}.x.b.org",
+        "x.c.b.org",
+        "*.net",
+        *(f"h{n}.example" for n in range(more)),
+    ]
+    for_hosts = [listener(f"l{n}", port=1000 + n, hostname=name) for n, name in enumerate(names)]
+    found = route(hostnames=[hostname, "z.example"])
+    relations = Topology(index(gateway("g", listener("tcp", protocol="TCP"), *for_hosts), found)).relations
+    every = relations.bindings_of_all_hosts(found.ref)
+    taking = [item for item in every if item.state != "refused"]
+    if taking:
+        assert [item for item in relations.bindings(found.ref) if item.state != "refused"] == taking
+        assert len(relations.bindings(found.ref)) == len(taking) + 1
+    else:
+        assert relations.bindings(found.ref) == every
 
 
 def test_an_attached_route_has_no_reason_and_no_message() -> None:

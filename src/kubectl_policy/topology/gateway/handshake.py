@@ -16,13 +16,13 @@ from kubectl_policy.model.kind_roles import (
 )
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.unknown import Port, is_unknown_hostname, may_be_port, may_be_section, may_equal
-from kubectl_policy.topology.gateway.hostnames import hostnames_in
+from kubectl_policy.topology.gateway.hostnames import Hostnames, hostnames_in
 from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener
 from kubectl_policy.topology.gateway.terms import UNFILLED, ListenerTerms, Terms, unfilled_problem, unread_problem
 from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.topology.gateway.gateways import Gateways
 
@@ -78,14 +78,24 @@ class Handshakes:
         self._gateways = gateways
         self._terms: dict[tuple[NodeRef, GroupKind, str], Terms] = {}
 
-    def of(self, route: ObjectRef) -> Iterator[Binding]:
-        """Yield the bindings of a route, in the order of its parentRefs and of the listeners of each parent."""
-        for parent in parent_refs(self._gateways.index, route):
-            yield from self.follow(route, parent)
+    def of(self, route: ObjectRef, *, of_other_hosts: bool = False) -> Iterator[Binding]:
+        """Yield the bindings of a route, in the order of its parentRefs and of the listeners of each parent.
 
-    def follow(self, route: ObjectRef, parent: ParentRef) -> Iterator[Binding]:
-        """Yield the bindings of a route by one parentRef, which it has or could have."""
-        return _Handshake(self._gateways, self, route, parent).outcomes()
+        A parentRef by which any listener takes the route, or may, does not mean the listeners that have none of its
+        hostnames: these are left out, unless `of_other_hosts` asks for them.
+        """
+        for parent in parent_refs(self._gateways.index, route):
+            yield from self.follow(route, parent, of_other_hosts=of_other_hosts)
+
+    def follow(self, route: ObjectRef, parent: ParentRef, *, of_other_hosts: bool = False) -> Iterator[Binding]:
+        """Yield the bindings of a route by one parentRef, which it has or could have, as `of` does."""
+        return _Handshake(self._gateways, self, route, parent, of_other_hosts).outcomes()
+
+    @cached_method
+    def hostnames_at(self, parent: ObjectRef) -> Hostnames:
+        """Return the hostnames by which the listeners of a parent take routes, in the order of the listeners."""
+        listeners = self._gateways.listeners(parent)
+        return Hostnames([listener.hostname if _is_for_hosts(listener) else "" for listener in listeners])
 
     @cached_method
     def absent(self, parent: ObjectRef) -> Problem | None:
@@ -117,6 +127,7 @@ class _Handshake(Struct, frozen=True):
     handshakes: Handshakes
     route: ObjectRef
     parent: ParentRef
+    of_other_hosts: bool
 
     def outcomes(self) -> Iterator[Binding]:
         absent = self.handshakes.absent(self.parent.object)
@@ -175,23 +186,37 @@ class _Handshake(Struct, frozen=True):
         return Problem(message=message, reason=NO_PARENT)
 
     def _at_listeners(self) -> Iterator[Binding]:
-        parent, is_any = self.parent, False
-        every = self.gateways.listeners(parent.object)
-        for listener in every:
-            verdict = _selects(parent, listener.node.section, listener.port)
+        every = self.gateways.listeners(self.parent.object)
+        near = every if self.of_other_hosts else self._of_its_hosts(every)
+        outcomes = [*self._at_picked(near)]
+        if len(near) < len(every) and not any(each.state == "unknown" or each.counts_as_attached for each in outcomes):
+            outcomes = [*self._at_picked(every)]
+        yield from outcomes
+        if not outcomes:
+            names = [f"{listener.node.section} ({listener.port})" for listener in every]
+            picked = _selection_phrase(self.parent)
+            label = f"listener {picked}" if picked else "listener"
+            message = f"{self.parent.object} has no {label}; {_inventory_phrase('listener', names)}"
+            yield self._outcome(Problem(message=message, reason=NO_PARENT))
+
+    def _of_its_hosts(self, listeners: Sequence[Listener]) -> Sequence[Listener]:
+        """Return the listeners that have, or may have, a hostname in common with the route."""
+        hostnames = self._hostnames if self.route.group_kind in ROUTES_WITH_HOSTNAMES else ()
+        if not hostnames or len(listeners) == 1:
+            return listeners
+        candidates = self.handshakes.hostnames_at(self.parent.object).candidates(hostnames)
+        near = (listeners[position] for position in candidates)
+        return [listener for listener in near if self._common_hostname(listener) is not False]
+
+    def _at_picked(self, listeners: Iterable[Listener]) -> Iterator[Binding]:
+        for listener in listeners:
+            verdict = _selects(self.parent, listener.node.section, listener.port)
             if verdict:
                 yield self._outcome(self._problem(listener), listener.node)
             elif verdict is None:
-                picked = _selection_phrase(parent)
+                picked = _selection_phrase(self.parent)
                 message = f"whether {picked} is {listener} cannot be known yet: it contains a placeholder"
                 yield self._outcome(unfilled_problem(message), listener.node)
-            is_any = is_any or verdict is not False
-        if not is_any:
-            names = [f"{listener.node.section} ({listener.port})" for listener in every]
-            picked = _selection_phrase(parent)
-            label = f"listener {picked}" if picked else "listener"
-            message = f"{parent.object} has no {label}; {_inventory_phrase('listener', names)}"
-            yield self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _problem(self, listener: Listener) -> Problem | None:
         """Return the problem that keeps the route from a listener, certain ones first; None if it attaches."""
@@ -217,8 +242,7 @@ class _Handshake(Struct, frozen=True):
         if not listener.hostname or self.route.group_kind not in ROUTES_WITH_HOSTNAMES:
             return True
         hostnames = self._hostnames
-        has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
-        if not hostnames or not has_hostname:
+        if not hostnames or not _is_for_hosts(listener):
             return True
         return hostnames_in(hostnames).have_common_hostname(listener.hostname)
 
@@ -243,6 +267,11 @@ class _Handshake(Struct, frozen=True):
     @property
     def _hostnames(self) -> tuple[str, ...]:
         return hostnames_of(self.gateways.index, self.route)
+
+
+def _is_for_hosts(listener: Listener) -> bool:
+    """Whether the hostname of a listener, if it has one, decides which routes it takes."""
+    return listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
 
 
 def _selects(parent: ParentRef, section: str, port: Port | None) -> bool | None:

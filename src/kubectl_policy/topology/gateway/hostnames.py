@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_placeholders
@@ -91,21 +90,24 @@ class Hostnames:
 
     def intersections(self, name: str) -> list[tuple[str, str]]:
         """Return the hostnames that have hosts in common with a name, in their order, each with these hosts."""
-        candidates = (self.names[position] for position in self._candidates(name))
+        candidates = (self.names[position] for position in self.candidates([name]))
         common = ((hostname, intersection(hostname, name)) for hostname in candidates)
         return [(hostname, hosts) for hostname, hosts in common if hosts is not None]
 
     def have_common_hostname(self, name: str) -> bool | None:
         """Whether any of the hostnames has a host in common with a name; None if that is not known."""
-        verdicts = {have_common_hostname(self.names[position], name) for position in self._candidates(name)}
+        verdicts = {have_common_hostname(self.names[position], name) for position in self.candidates([name])}
         return True if True in verdicts else None if None in verdicts else False
 
-    def _candidates(self, name: str) -> Iterable[int]:
-        """Return the positions of the hostnames that may have a host in common with a name."""
-        if not name or is_unknown_hostname(name):
-            return range(len(self.names))
-        around = (self._by_name.get(cover, ()) for cover in covering_names(name))
-        return sorted({*self._compared, *chain(*around), *self._by_cover.get(comparable(name), ())})
+    def candidates(self, names: Iterable[str]) -> Sequence[int]:
+        """Return the positions of the hostnames that may have a host in common with any of some names."""
+        positions = {*self._compared}
+        for name in names:
+            if not name or is_unknown_hostname(name):
+                return range(len(self.names))
+            positions.update(*(self._by_name.get(cover, ()) for cover in covering_names(name)))
+            positions.update(self._by_cover.get(comparable(name), ()))
+        return sorted(positions)
 
 
 @lru_cache(maxsize=1_000)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.route_matches import EXACT, PREFIX, RouteMatch
 from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kind_roles import ROUTES
 
@@ -134,8 +135,7 @@ def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
             continue
         if relations.attached_to(listener.node):
             continue
-        bindings = (binding for route in relations.routes_naming(owner.ref) for binding in relations.bindings(route))
-        may_be = any(binding.state == "unknown" and binding.listener in {listener.node, None} for binding in bindings)
+        may_be = not world.once(_undecided_parents).isdisjoint({listener.node, NodeRef(owner.ref)})
         hosts = f" for {listener.hostname}" if listener.hostname else ""
         lost = f"requests{hosts} get 404" if listener.protocol in {"HTTP", "HTTPS"} else "connections are closed"
         is_needed = listener.protocol in world.gateways.profile_of(listener.gateway).routes_required
@@ -146,6 +146,12 @@ def no_rule_for_listener_host(world: LintWorld) -> Iterator[Finding]:
             severity="warning" if is_needed else None,
             certain=world.has_all(*ROUTES) and not may_be,
         )
+
+
+def _undecided_parents(world: LintWorld) -> frozenset[NodeRef]:
+    """Return the listeners, and parents as a whole, of which it is not known whether they take a route."""
+    bindings = (binding for route in world.competition.routes for binding in world.relations.bindings(route.ref))
+    return frozenset(binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "unknown")
 
 
 def _takes_routes(world: LintWorld, listener: Listener) -> bool:
