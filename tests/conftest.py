@@ -86,11 +86,6 @@ def _is_asked_for(folder: Path, config: pytest.Config) -> bool:
     return any(path.resolve().is_relative_to(folder) for path in paths)
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: many a test waits for a server, a browser or a shell."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_finish() -> None:
     """Nothing that is there by now goes away before the end: no collection of garbage need look at it again.
 

@@ -1,5 +1,6 @@
 """The Typer app. A command is built when it is called; its options are read as kubectl reads them."""
 
+from functools import cache
 from importlib import import_module
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
@@ -57,6 +58,11 @@ class PolicyCommand(TyperCommand):
 
 class PolicyGroup(TyperGroup):
     """All commands, each of which is built when it is called."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 (Typer's own, handed on)
+        """Know the names of all commands: what stands for them here is never called."""
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
 
     def get_command(self, ctx: "Context", cmd_name: str) -> TyperCommand | None:
         """Build the command of that name, if there is one."""
@@ -143,6 +149,7 @@ def kubectl_policy(
         typer.echo(context.get_help())
 
 
+@cache
 def build_command(name: str) -> TyperCommand:
     """Import and build a command, one of `COMMANDS`."""
     module = import_module(f"kubectl_policy.cli.commands.{COMMANDS[name].module}")
@@ -157,8 +164,11 @@ def build_command(name: str) -> TyperCommand:
     return command
 
 
-def _only_listed() -> None:
-    """Stand for a command in the list of commands: to build it takes as long as to answer a small question."""
+@cache
+def _build_group() -> TyperGroup:
+    app = typer.Typer(cls=PolicyGroup, **_SETTINGS)
+    app.callback(invoke_without_command=True)(kubectl_policy)
+    return cast("TyperGroup", typer.main.get_command(app))
 
 
 def run_app(arguments: "Sequence[str]", program: str) -> int:
@@ -166,12 +176,8 @@ def run_app(arguments: "Sequence[str]", program: str) -> int:
 
     `program` is how usage texts call the program.
     """
-    app = typer.Typer(cls=PolicyGroup, **_SETTINGS)
-    app.callback(invoke_without_command=True)(kubectl_policy)
-    for name in COMMANDS:
-        app.command(name)(_only_listed)
     try:
-        code = typer.main.get_command(app).main(list(arguments), prog_name=program, standalone_mode=False)
+        code = _build_group().main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
         named = arguments[0] if arguments and arguments[0] in COMMANDS else ""

@@ -127,8 +127,8 @@ class Defaults:
     @cached_method
     def strings_of(self, group_kind: GroupKind) -> str:
         """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
-        schemas = (self._definitions.get(group_kind, {}), built_in_schema(group_kind))
-        return "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
+        own = _texts_of_defaults(self._definitions.get(group_kind, {}))
+        return "\n".join((*own, *_texts_of_built_in_defaults(group_kind)))
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
@@ -142,7 +142,8 @@ class Defaults:
 
     @cached_method
     def _filler(self, group_kind: GroupKind, version: str) -> Filler:
-        return compile_defaults(self.schema_of(group_kind, version))
+        own = _schema_in(self._definitions.get(group_kind, {}), version)
+        return compile_defaults(own) if own else _built_in_filler(group_kind)
 
 
 @cache
@@ -156,6 +157,16 @@ def built_in_schema(group_kind: GroupKind) -> Mapping[str, Json]:
             inner = container.setdefault(key, {})
         inner["default"] = default
     return schema
+
+
+@cache
+def _built_in_filler(group_kind: GroupKind) -> Filler:
+    return compile_defaults(built_in_schema(group_kind))
+
+
+@cache
+def _texts_of_built_in_defaults(group_kind: GroupKind) -> tuple[str, ...]:
+    return tuple(_texts_of_defaults(built_in_schema(group_kind)))
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:

@@ -272,7 +272,7 @@ def _escaped(
 
 def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The listeners that a route names and is not attached to, with the policies that it escapes by that."""
-    bindings = analysis.topology.relations.bindings_of_all_hosts(subject.object)
+    bindings = analysis.topology.bindings(subject.object, of_other_hosts=True)
     attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
     delegating = {delegation.parent.object for delegation in analysis.topology.relations.delegations_to(subject.object)}
