@@ -142,17 +142,16 @@ def _named(findings: Iterable[Finding]) -> Iterator[str]:
             yield from (slashed(ref) for ref in (finding.subject, *(part.object for part in finding.related)) if ref)
 
 
-def outcomes_below(folder: Path) -> list[NodeInForce]:
-    """Return the outcomes of all suites in a folder."""
+def outcomes_of(suite: Suite, folder: Path, step: int = 1) -> list[NodeInForce]:
+    """Return the outcomes of the worlds of a suite, or of one in so many, in a folder."""
     outcomes: list[NodeInForce] = []
-    for suite in SUITES:
-        for manifests in sorted(folder.glob(f"{suite.folder}/*/{predictions.MARKER}")):
-            try:
-                outcomes += judge(suite, manifests.parent)
-            except PolicyError as error:
-                outcomes.append(NodeInForce(manifests.parent.name, suite.folder, "world", "an answer", str(error)))
+    for manifests in sorted(folder.glob(f"{suite.folder}/*/{predictions.MARKER}"))[::step]:
+        try:
+            outcomes += judge(suite, manifests.parent)
+        except PolicyError as error:
+            outcomes.append(NodeInForce(manifests.parent.name, suite.folder, "world", "an answer", str(error)))
     return outcomes
 
 
 if __name__ == "__main__":
-    sys.stdout.write(render(outcomes_below(Path(sys.argv[1]))))
+    sys.stdout.write(render([outcome for suite in SUITES for outcome in outcomes_of(suite, Path(sys.argv[1]))]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from operator import lt
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +20,9 @@ from tests.cases.complaints import (
     nginx_complaints,
     scored_complaints,
 )
-from tests.cases.lint_verdicts import SUITES, TRUE_ERRORS, Suite, judge, outcomes_below
-from tests.cases.report import score
+from tests.cases.lint_verdicts import SUITES, TRUE_ERRORS, Suite, judge, outcomes_of
 from tests.cases.worlds import CASES, write_manifests
+from tests.property.examples import examples
 
 GATEWAY: Final = {"kind": "Gateway", "namespace": "default", "name": "g"}
 ROUTE: Final = {"kind": "HTTPRoute", "namespace": "default", "name": "r"}
@@ -175,23 +174,51 @@ def test_a_true_error_is_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [outcome.right for outcome in judge(suite, case(tmp_path, "a.org"))] == [False]
 
 
-# By suite: the number of complaints that are named, and of worlds without complaint in which nothing is an error.
-FLOORS: Final = {
-    "conformance": (41, 39),
-    "envoy-gateway": (124, 198),
-    "envoy-gateway-random": (359, 3),
-    "kgateway": (39, 128),
-    "kuadrant": (41, 65),
-    "nginx-gateway-fabric": (223, 18),
+# By suite, the complaints that are not named, and why.
+MISSES: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
+    "envoy-gateway": frozenset(
+        {
+            # What is in a ConfigMap, a certificate, a script in Lua and a Secret was not read, or is never read.
+            (
+                "backendtrafficpolicy-with-response-override-merged-invalid-valueref",
+                "Accepted Invalid: BackendTrafficPolicy/default/my-app-rate-limit",
+            ),
+            (
+                "clienttrafficpolicy-mtls-cert-bundle-both-invalid",
+                "Accepted Invalid: ClientTrafficPolicy/default/target-gateway-1",
+            ),
+            (
+                "envoyextensionpolicy-with-invalid-lua-validation-syntax",
+                "Accepted Invalid: EnvoyExtensionPolicy/default/policy-for-http-route-2",
+            ),
+            (
+                "httproute-with-api-key-auth-duplicated-api-key",
+                "Accepted Invalid: SecurityPolicy/default/policy-for-route-1",
+            ),
+            # Only the configuration of the extension server, and of the controller, says so.
+            ("extensions__extensionpolicy-with-tcproute-target", "Accepted Invalid: Bar/default/policy-1"),
+            ("sds-disabled", "ResolvedRefs InvalidBackendTLS: HTTPRoute/default/httproute-1"),
+        }
+    ),
+    # Files in the container of the proxy.
+    "kgateway": frozenset(
+        (
+            "route-replacement__backendconfigpolicy__invalid-tlsfiles-nonexistent",
+            f"{complaint}: BackendConfigPolicy/gwtest/invalid-tlsfiles-policy",
+        )
+        for complaint in ("Accepted Invalid", "Attached Pending")
+    ),
 }
+# Of the worlds one of so many; in a thorough run, all.
+_STEP: Final = max(8 // examples(1), 1)
 
 
-def test_no_complaint_that_was_named_is_lost() -> None:
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.folder)
+def test_nothing_is_missed_but_what_cannot_be_seen(suite: Suite) -> None:
+    """Every other complaint is named, and nothing is an error in a world without any."""
     if not CASES.is_dir():
         pytest.skip("the recorded cases are not next to this project")
-    scores = score(outcomes_below(CASES))
-    rights = {
-        suite.folder: tuple(scores[f"{suite.folder}: {type_}"].right for type_ in ("named", "no error"))
-        for suite in SUITES
-    }
-    assert {suite for suite, right in rights.items() if any(map(lt, right, FLOORS[suite]))} == set()
+    outcomes = outcomes_of(suite, CASES, _STEP)
+    assert outcomes
+    missed = {(outcome.case, outcome.fact) for outcome in outcomes if not outcome.right}
+    assert missed - MISSES.get(suite.folder, frozenset()) == set()

@@ -40,7 +40,7 @@ _FOLDERS: Final = sorted(
     | {*(_FIXTURES / "repositories").iterdir()}
 )
 # Of the folders one of so many; in a thorough run all.
-_FOLDER_STEP: Final = max(2 // examples(1), 1)
+_FOLDER_STEP: Final = max(4 // examples(1), 1)
 
 
 def _name_of(folder: Path) -> str:
