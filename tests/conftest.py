@@ -57,7 +57,7 @@ MEASURED: Final = (
 _LIVE: Final = Path(__file__).resolve().parent / "live"
 
 # Choose with HYPOTHESIS_PROFILE. `quick` tries the same examples in every run; `thorough` looks for new ones.
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=3)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=4)
 settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -90,6 +90,20 @@ def test_a_route_that_no_request_gets_to() -> None:
     assert failing(world(lost, locking("p", "lost", "HTTPRoute"))) == []
 
 
+def test_a_route_that_may_be_attached_is_said_of_all_above_it() -> None:
+    """Whether requests fail there is not known: the answer about the Gateway is not that none do."""
+    at = build.parent("g", "${LISTENER}")
+    perhaps = build.route("perhaps", parents=[at], rules=[build.rule(build.backend(), name="a")])
+    analysis = world(perhaps, build.gateway_class(), locking("p", "perhaps", "HTTPRoute"))
+    of_class = build.node("GatewayClass", "public", namespace="")
+    for above in (build.node("Gateway", "g"), build.node("Gateway", "g", "http"), of_class):
+        assert not describe(analysis, above).failing
+        assert "HTTPRoute default/perhaps" in {spot.what for spot in describe(analysis, above).unseen}, above
+    elsewhere = build.gateway("other")
+    found = describe(world(perhaps, elsewhere, locking("p", "perhaps", "HTTPRoute")), build.node("Gateway", "other"))
+    assert found.unseen == ()
+
+
 def test_a_nearer_policy_that_replaces_it() -> None:
     """Stands instead, so that requests get through; one that is not valid either fails them itself."""
     nearer = locking("own", "r", "HTTPRoute", "a", key=None)

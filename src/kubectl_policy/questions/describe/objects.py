@@ -12,6 +12,7 @@ from kubectl_policy.attachment import MEANINGS, Call, SettingsReference
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
+from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
 from kubectl_policy.questions.describe.description import (
     Description,
     IncomingRequests,
@@ -23,7 +24,7 @@ from kubectl_policy.questions.describe.description import (
 from kubectl_policy.questions.describe.marks import Mark, blind_spots_of_marks, marks_of_unread
 from kubectl_policy.questions.predicted_conditions import PolicyCondition, target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
-from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_through
+from kubectl_policy.questions.shared.failing_routes import FailingRoute, failing_through, possibly_failing_below
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_settings_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
@@ -172,7 +173,15 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         expected=tuple(target_conditions(analysis, subject)),
         reports=reports_on(analysis, subject.object),
         place=analysis.index.source,
-        unseen=(*blind_spots_for(analysis, subject, paths), *blind_spots_of_marks(analysis, marks)),
+        unseen=tuple(
+            dict.fromkeys(
+                (
+                    *blind_spots_for(analysis, subject, paths),
+                    *blind_spots_of_marks(analysis, marks),
+                    *unknown_parents(analysis, possibly_failing_below(analysis, subject)),
+                )
+            )
+        ),
         problems=relevant_diagnostics(analysis, subject, paths),
     )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.topology import Path
 
 
@@ -78,6 +79,17 @@ def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRou
             yield replace(failing, paths=paths)
 
 
+def possibly_failing_below(analysis: Analysis, subject: NodeRef) -> Iterator[ObjectRef]:
+    """The routes that fail wherever they are attached, and may be attached to an object or section, or below it."""
+    for _, policies in _failing_policies(analysis):
+        for target in (target for policy in policies for target in _failed_targets(analysis, policy)):
+            is_route = target.object.group_kind in ROUTES
+            for possible in analysis.topology.possible_routes.parents_of(target.object) if is_route else ():
+                paths = analysis.topology.paths(possible.parent)
+                if any(_is_of(subject, node) for path in paths for node in path):
+                    yield target.object
+
+
 def _is_of(subject: NodeRef, node: NodeRef) -> bool:
     return node == subject or (not subject.section and node.object == subject.object)
 
@@ -102,25 +114,33 @@ def _of_rules(
 
 def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
     """Each policy that makes requests fail, why it is not valid, and a path on which it would hold."""
-    kinds = [profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors"]
-    every = (ref for kind in kinds for ref in analysis.index.world.refs_of(kind))
-    failing = (ref for ref in every if any(reference.fails_requests for reference in analysis.attachments[ref]))
-    for kind, policies in grouped_by(failing, lambda ref: ref.group_kind).items():
+    for kind, policies in _failing_policies(analysis):
         profile = analysis.registry.profile(kind)
         resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:
-            failed = [
-                reference for reference in analysis.attachments[policy] if reference.fails_requests and reference.target
-            ]
-            targets = [reference.target for reference in failed if reference.target]
-            for path in paths_by_way_of(targets, profile, analysis.topology):
+            message = next(reference.message for reference in analysis.attachments[policy] if reference.fails_requests)
+            for path in paths_by_way_of(_failed_targets(analysis, policy), profile, analysis.topology):
                 effective = resolver.effective_of(kind, path)
                 resolution = effective.resolution if effective else None
                 if resolution is None or not analysis.topology.carries_traffic(path):
                     continue
                 takes_part = policy in resolution.contributions_of and not profile.default_strategy.replaces
                 if takes_part or policy in resolution.policies_in_force:
-                    yield policy, failed[0].message.removesuffix(FAILING_REQUESTS), path
+                    yield policy, message.removesuffix(FAILING_REQUESTS), path
+
+
+def _failing_policies(analysis: Analysis) -> Iterable[tuple[GroupKind, list[ObjectRef]]]:
+    """Return the policies that make requests fail, by their kinds."""
+    kinds = [profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors"]
+    every = (ref for kind in kinds for ref in analysis.index.world.refs_of(kind))
+    failing = (ref for ref in every if any(reference.fails_requests for reference in analysis.attachments[ref]))
+    return grouped_by(failing, lambda ref: ref.group_kind).items()
+
+
+def _failed_targets(analysis: Analysis, policy: ObjectRef) -> list[NodeRef]:
+    """Return the targets at which a policy makes requests fail."""
+    failed = (reference for reference in analysis.attachments[policy] if reference.fails_requests)
+    return [reference.target for reference in failed if reference.target]
 
 
 def _paths_to_rules(analysis: Analysis, route: ObjectRef) -> set[Path]:
