@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kubectl_policy.validation.expressions import Evaluator
 
 __all__ = ["find_schema", "find_standard_schema", "new_evaluator"]
+
+
+_STANDARD: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
 def new_evaluator() -> Evaluator:
@@ -43,8 +46,9 @@ def find_standard_schema(index: Index, resource: Resource) -> VersionSchema | No
     metadata then say: that server has a definition, which may be of another version.
     """
     kind, metadata = resource.ref.group_kind, mapping_at(resource.raw, "metadata")
-    is_standard = kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL} and kind not in index.definitions
-    if not is_standard or text_at(metadata, "uid") or text_at(metadata, "resourceVersion"):
+    if kind.group not in _STANDARD or kind in index.definitions:
+        return None
+    if metadata.get("uid") or metadata.get("resourceVersion"):
         return None
     from kubectl_policy.validation.standard import standard_schema  # noqa: PLC0415 (only lint asks)
 

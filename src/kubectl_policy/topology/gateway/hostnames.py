@@ -101,6 +101,8 @@ class Hostnames:
 
     def candidates(self, names: Iterable[str]) -> Sequence[int]:
         """Return the positions of the hostnames that may have a host in common with any of some names."""
+        if len(self._compared) == len(self.names):
+            return self._compared
         positions = {*self._compared}
         for name in names:
             if not name or is_unknown_hostname(name):
