@@ -80,8 +80,11 @@ def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRou
 
 
 def possibly_failing_below(analysis: Analysis, subject: NodeRef) -> Iterator[ObjectRef]:
-    """The routes that fail wherever they are attached, and may be attached to an object or section, or below it."""
-    for _, policies in _failing_policies(analysis):
+    """The routes that fail wherever they are attached, and may be attached to an object or section, or below it.
+
+    Placeholders leave that open; without any, no other policies are looked at.
+    """
+    for _, policies in _failing_policies(analysis) if analysis.has_placeholders else ():
         for target in (target for policy in policies for target in _failed_targets(analysis, policy)):
             is_route = target.object.group_kind in ROUTES
             for possible in analysis.topology.possible_routes.parents_of(target.object) if is_route else ():
