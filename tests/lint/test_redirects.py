@@ -200,6 +200,11 @@ def test_hostnames_that_are_not_on_both(world: str) -> None:
     assert check(http_without_redirect, world) == []
 
 
+def test_a_redirect_is_known_where_other_routes_are_not() -> None:
+    redirected = to("a", "scheme: https", parent="name: public, sectionName: http")
+    assert check(http_without_redirect, BOTH, MENU, redirected, complete=False) == []
+
+
 def test_a_hostname_on_http_and_https() -> None:
     (finding,) = check(http_without_redirect, BOTH, MENU)
     assert said([finding]) == (

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
+@pytest.mark.unmeasured
 @every_rule
 def test_finds_nothing_where_all_is_right(rule: Rule) -> None:
     assert [finding.message for finding in found_by(rule, right_world(rule))] == []
@@ -40,6 +41,7 @@ def test_finds_what_is_wrong(rule: Rule) -> None:
         assert finding.origin
 
 
+@pytest.mark.unmeasured
 @every_rule
 def test_is_not_certain_where_something_may_be_elsewhere(rule: Rule) -> None:
     findings = found_by(rule, wrong_world(rule), complete=False)

@@ -93,7 +93,9 @@ def test_a_new_object_is_written_out() -> None:
 
 
 def test_a_deletion_names_what_goes() -> None:
-    assert "(checked):\n  delete LimitPolicy default/o (test.yaml:1)\n" in text(answer_to("a conflict"))
+    answer = answer_to("a conflict")
+    assert "(checked):\n  delete LimitPolicy default/o (test.yaml:1)\n" in text(answer)
+    assert [edit.manifest for edit in answer.edits][:1] == [None]
 
 
 @pytest.mark.parametrize(
