@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 from io import BytesIO
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -13,6 +13,9 @@ from kubectl_policy.model import FieldPath, Json
 from kubectl_policy.validation.expressions import Evaluator, Seen, serve
 from kubectl_policy.validation.schema import SchemaCheck, unchecked
 from tests.validation.build import EVALUATOR, doubts, problems, problems_of, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INTEGER: Final[Json] = {"type": "integer"}
 STRING: Final[dict[str, Json]] = {"type": "string"}
@@ -357,3 +360,21 @@ def test_too_many_problems_are_counted() -> None:
 
 def test_a_doubt_is_told_once() -> None:
     assert len(doubts({"type": "array", "items": ruled("isURL(self)", of=STRING)}, ["x"] * 10)) == 1
+
+
+def test_an_evaluator_goes_on_with_the_process_of_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it is in a copy of the process that started it: two may not read the same answers."""
+    assert Evaluator().evaluate(["self > 1"], 2)[0].value is True
+    copies: list[int] = []
+
+    def counted(fork: Callable[[], int] = os.fork) -> int:
+        copies.append(1)
+        return fork()
+
+    monkeypatch.setattr(os, "fork", counted)
+    assert Evaluator().evaluate(["self > 1"], 0)[0].value is False
+    assert copies == []
+    own = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: own + 1)
+    assert Evaluator().evaluate(["self > 1"], 2)[0].value is True
+    assert copies == [1]

@@ -53,7 +53,6 @@ class Evaluator:
         """Start no process before there is something to evaluate; the limits are in seconds."""
         self._longest = longest
         self._remaining = budget
-        self._worker: _Worker | None = None
         self._stopped: set[str] = set()
         self._matches: dict[tuple[str, str], bool | None] = {}
 
@@ -99,7 +98,7 @@ class Evaluator:
 
     def _evaluate(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
         """Return the results of expressions up to the first one that is stopped."""
-        worker, self._worker = self._worker or _Worker(), None
+        worker = _idle_worker() or _Worker()
         limit, results = min(self._longest, self._remaining), list[Result]()
         with suppress(OSError, EOFError):
             worker.ask(expressions, variables, limit)
@@ -111,7 +110,7 @@ class Evaluator:
             self._stopped.add(expressions[len(results)])
             self._remaining -= limit
         else:
-            self._worker = worker
+            _idle.append(worker)
         return results
 
 
@@ -119,6 +118,7 @@ class _Worker:
     """A fork of this process that evaluates expressions until its pipe is closed, or it is stopped."""
 
     def __init__(self) -> None:
+        self.asking_process = os.getpid()
         requests, results = os.pipe(), os.pipe()
         process = os.fork() or _work(requests, results)
         os.close(requests[0])
@@ -137,6 +137,19 @@ class _Worker:
     def answer(self) -> tuple[bool | str | None, str, float]:
         """Return the result of the next expression or its problem, and its seconds of CPU time."""
         return cast("tuple[bool | str | None, str, float]", marshal.load(self._results))  # noqa: S302 (our own words)
+
+
+# The workers that wait for requests: what one has compiled, it need not compile for the next evaluator.
+_idle: Final[list[_Worker]] = []
+
+
+def _idle_worker() -> _Worker | None:
+    """Return a worker that waits for requests of this process, and not of one that it is a copy of."""
+    while _idle:
+        worker = _idle.pop()
+        if worker.asking_process == os.getpid():
+            return worker
+    return None
 
 
 def _end(process: int, *pipes: BinaryIO) -> None:
