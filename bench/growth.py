@@ -152,10 +152,13 @@ TABLE: Final = (
             "get routes -A",
         ),
     ),
-    Growing(
-        relations.routes_and_listeners,
-        1600,
-        ("lint {world} --fail-on never", *_ROUTE, "describe gateway/edge -n infra", "get routes -A"),
+    *(
+        Growing(
+            world,
+            1600,
+            ("lint {world} --fail-on never", *_ROUTE, "describe gateway/edge -n infra", "get routes -A"),
+        )
+        for world in (relations.routes_and_listeners, relations.routes_for_other_hosts)
     ),
     Growing(relations.reported_parents, 4000, ("lint {world} --fail-on never", "status -A")),
     Growing(

@@ -98,6 +98,12 @@ def routes_and_listeners(size: int) -> Iterator[str]:
     yield from (route(f"route-{n}") for n in range(size))
 
 
+def routes_for_other_hosts(size: int) -> Iterator[str]:
+    """The same, but no listener has the hostname of any route."""
+    yield from _listeners_for_hosts(size)
+    yield from (route(f"route-{n}").replace("example.com", "example.org") for n in range(size))
+
+
 def _listeners_for_hosts(size: int) -> Iterator[str]:
     yield from chain(gateway_class(UNKNOWN), (service(),))
     listeners = "\n".join(

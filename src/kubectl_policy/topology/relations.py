@@ -186,14 +186,13 @@ class Relations:
 
     def has_attached_routes(self, node: NodeRef) -> bool:
         """Whether any route is attached to a node; reads routes until one is."""
-        parent = node.object
-        return self.referring.by_parent.is_any_to(
-            parent,
-            lambda route: any(
-                binding.state == "attached" and (binding.listener or NodeRef(parent)) == node
-                for binding in self.bindings_at(route, parent)
-            ),
-        )
+        return self.referring.by_parent.is_any_to(node.object, lambda route: node in self._taking(route))
+
+    @cached_method
+    def _taking(self, route: ObjectRef) -> frozenset[NodeRef]:
+        """Return the listeners, or parents as a whole, that a route is attached to."""
+        attached = (binding for binding in self.bindings(route) if binding.state == "attached")
+        return frozenset(binding.listener or NodeRef(binding.parent) for binding in attached)
 
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
         """Return the bindings of a route to one parent, or at one listener."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
@@ -13,6 +13,7 @@ from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.hostnames import comparable, covering_names
 from kubectl_policy.topology.gateway.listeners import (
+    MAX_LISTENERS,
     ROUTES_BY_PROTOCOL,
     Conflict,
     Listener,
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.lint_world import LintWorld
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
-
-# MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
-_MAX_LISTENERS: Final = 64
 
 
 @lint_rule("GWP6001", "error")
@@ -154,11 +152,11 @@ def too_many_listeners(world: LintWorld) -> Iterator[Finding]:
     """
     for owner in world.listener_holders:
         number = len(items_at(owner.raw, "spec.listeners"))
-        if number > _MAX_LISTENERS:
+        if number > MAX_LISTENERS:
             yield Finding(
                 subject=owner.ref,
                 field="spec.listeners",
-                message=f"it has {number:,} listeners, and an API server accepts at most {_MAX_LISTENERS}",
+                message=f"it has {number:,} listeners, and an API server accepts at most {MAX_LISTENERS}",
                 fix=Fix(words="move some of them to a ListenerSet"),
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.model.unknown import Port, is_unknown_hostname, may_be_port, may_be_section, may_equal
 from kubectl_policy.topology.gateway.hostnames import Hostnames, hostnames_in
-from kubectl_policy.topology.gateway.listeners import CONFLICTS, Listener
+from kubectl_policy.topology.gateway.listeners import CONFLICTS, MAX_LISTENERS, Listener
 from kubectl_policy.topology.gateway.terms import UNFILLED, ListenerTerms, Terms, unfilled_problem, unread_problem
 from kubectl_policy.topology.references import ParentRef, hostnames_of, parent_refs, port_names
 
@@ -190,7 +191,7 @@ class _Handshake(Struct, frozen=True):
         near = every if self.of_other_hosts else self._of_its_hosts(every)
         outcomes = [*self._at_picked(near)]
         if len(near) < len(every) and not any(each.state == "unknown" or each.counts_as_attached for each in outcomes):
-            outcomes = [*self._at_picked(every)]
+            outcomes = [*self._at_picked(self._with_others(near, every))]
         yield from outcomes
         if not outcomes:
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
@@ -207,6 +208,18 @@ class _Handshake(Struct, frozen=True):
         candidates = self.handshakes.hostnames_at(self.parent.object).candidates(hostnames)
         near = (listeners[position] for position in candidates)
         return [listener for listener in near if self._common_hostname(listener) is not False]
+
+    def _with_others(self, near: Sequence[Listener], every: Sequence[Listener]) -> Sequence[Listener]:
+        """Return some listeners and others that the parentRef picks, no more than an API server accepts."""
+        names = {listener.node.section for listener in near}
+        picked = (
+            listener.node.section
+            for listener in every
+            if listener.node.section not in names
+            and _selects(self.parent, listener.node.section, listener.port) is not False
+        )
+        names.update([*islice(picked, MAX_LISTENERS)])
+        return [listener for listener in every if listener.node.section in names]
 
     def _at_picked(self, listeners: Iterable[Listener]) -> Iterator[Binding]:
         for listener in listeners:

@@ -26,6 +26,8 @@ ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
     "UDP": (UDP_ROUTE,),
 }
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
+# Of a Gateway or ListenerSet that an API server accepts (MaxItems of GatewaySpec.Listeners, ListenerSetSpec.Listeners).
+MAX_LISTENERS: Final = 64
 
 
 class Listener(Struct, frozen=True, kw_only=True):
