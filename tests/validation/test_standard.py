@@ -148,6 +148,11 @@ def test_lint_leaves_problems_to_other_rules() -> None:
     nameless = tls_policy(targetRefs=[{"kind": "Service", "name": "s"}], validation=WELL_KNOWN)
     field = "spec.targetRefs[0].group"
     assert found(build.snapshot(nameless, complete=True)) == [(field, f"{field}: Required value{BY}")]
+    crowded = build.gateway("g", *(build.listener(f"l{number}", port=1000 + number) for number in range(65)))
+    matches: list[Json] = [{"path": {"value": f"/{number}"}} for number in range(65)]
+    assert found(build.snapshot(crowded, route(build.rule(BACKEND, matches=matches)), complete=True)) == [
+        ("spec.rules[0].matches", f"Too many: 65: must have at most 64 items{BY}")
+    ]
 
 
 TEXT: Final[Any] = {"type": "string"}

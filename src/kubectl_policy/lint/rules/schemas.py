@@ -32,7 +32,7 @@ _BY_OTHER_RULES: Final = (
     "tls must not be specified for protocols ['HTTP', 'TCP', 'UDP']",
     "tls mode must be Terminate for protocol HTTPS",
     "tls mode must be set for protocol TLS",
-    "must have at most 64 items",
+    "spec.listeners: Too many: ",
     # parentrefs-not-distinct
     "when parentRefs includes 2 or more references to the same parent",
     # backend-port-missing
