@@ -215,7 +215,7 @@ class LintWorld:
             route
             for target in filter(None, targets)
             for route in self.relations.routes_forwarding_to(target.object)
-            if any(_is_at(target, node) for backend in self.relations.backends(route) for node in backend.nodes)
+            if any(target.includes(node) for backend in self.relations.backends(route) for node in backend.nodes)
         )
         return self.related_to(dict.fromkeys(routes), "it sends requests there")
 
@@ -324,11 +324,6 @@ class LintWorld:
         """Return a tried name, or else an object with the same name in another namespace, as a fix if there is one."""
         elsewhere = (known for known in self.index.world.refs_of(ref.group_kind) if known.name == ref.name)
         return did_you_mean(name) or next((Fix(words=f"there is {known}") for known in elsewhere), None)
-
-
-def _is_at(target: NodeRef, node: NodeRef) -> bool:
-    """Whether a node is a target, or a section of it."""
-    return node == target or (node.object == target.object and not target.section)
 
 
 def did_you_mean(name: str) -> Fix | None:

@@ -102,6 +102,10 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
         """The name of the object."""
         return self.object.name
 
+    def includes(self, node: NodeRef) -> bool:
+        """Whether a node is this one, or a section of this object."""
+        return node == self or (not self.section and node.object == self.object)
+
     def __str__(self) -> str:
         """`Kind namespace/name`, with `#section` for a section."""
         return f"{self.object}#{self.section}" if self.section else str(self.object)

@@ -74,7 +74,7 @@ def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRou
     if not any(attachment.fails_requests for attachment in targeting):
         return
     for failing in failing_routes(analysis):
-        paths = tuple(path for path in failing.paths if any(_is_of(subject, node) for node in path))
+        paths = tuple(path for path in failing.paths if any(subject.includes(node) for node in path))
         if paths:
             yield replace(failing, paths=paths)
 
@@ -89,12 +89,8 @@ def possibly_failing_below(analysis: Analysis, subject: NodeRef) -> Iterator[Obj
             is_route = target.object.group_kind in ROUTES
             for possible in analysis.topology.possible_routes.parents_of(target.object) if is_route else ():
                 paths = analysis.topology.paths(possible.parent)
-                if any(_is_of(subject, node) for path in paths for node in path):
+                if any(subject.includes(node) for path in paths for node in path):
                     yield target.object
-
-
-def _is_of(subject: NodeRef, node: NodeRef) -> bool:
-    return node == subject or (not subject.section and node.object == subject.object)
 
 
 def _of_rules(
@@ -110,7 +106,7 @@ def _of_rules(
             backends.setdefault(path[: last + 1], {}).setdefault(path[-1], (policy, message))
     for path, failed_backends in backends.items():
         if all(
-            any(_is_of(end, backend) for end in failed_backends) for backend in analysis.topology.children(path[-1])
+            any(end.includes(backend) for end in failed_backends) for backend in analysis.topology.children(path[-1])
         ):
             yield from ((policy, message, path) for policy, message in dict.fromkeys(failed_backends.values()))
 

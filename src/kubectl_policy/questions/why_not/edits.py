@@ -251,10 +251,6 @@ def _objects(case: Case, change: EffectChange) -> Iterator[tuple[ObjectRef, bool
     Where routes are concerned, what is above or behind them on the same paths says nothing more.
     """
     target = case.target
-    through = {
-        position
-        for position, path in enumerate(change.paths)
-        if any(node == target or (not target.section and node.object == target.object) for node in path)
-    }
+    through = {position for position, path in enumerate(change.paths) if any(target.includes(node) for node in path)}
     routes = [changed for changed in change.objects if changed.node.object.group_kind in ROUTES]
     yield from ((changed.node.object, through.issuperset(changed.paths)) for changed in routes or change.objects)
