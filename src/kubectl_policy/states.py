@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.absence import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at, value_at
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, ROUTES
+from kubectl_policy.model.kind_roles import GATEWAY_API_GROUPS, NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD, names_in_crd
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef, names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
@@ -189,7 +189,7 @@ def _owners(index: Index, resource: Resource) -> Iterator[ObjectRef]:
 
 
 # Kinds of Gateway API itself and of Kubernetes may be what the hierarchy is made of.
-STANDARD: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""})
+STANDARD: Final = frozenset({*GATEWAY_API_GROUPS, ""})
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):

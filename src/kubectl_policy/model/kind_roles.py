@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GATEWAY_API: Final = "gateway.networking.k8s.io"
 GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"
+GATEWAY_API_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 # What the objects of a kind are in the hierarchy. Paths lead from one role to a later one, but for routes that
 # delegate, and start at any object to which nothing leads. A workload is what the requests to a backend reach.

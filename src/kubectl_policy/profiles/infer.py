@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API_GROUPS
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.fields import STANZAS
 from kubectl_policy.profiles.merging import GEP_STRATEGIES
@@ -140,7 +140,7 @@ def _on_several_levels(objects: Iterable[Resource]) -> bool:
         text_at(reference, "kind")
         for resource in objects
         for reference in _references(resource.raw)
-        if text_at(reference, "group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+        if text_at(reference, "group") in GATEWAY_API_GROUPS
     }
     routes = {kind for kind in kinds if kind.endswith("Route")}
     return bool(routes and kinds - routes)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API_GROUPS
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Resource
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from kubectl_policy.validation.expressions import Evaluator
 
 __all__ = ["find_schema", "find_standard_schema", "new_evaluator"]
-
-
-_STANDARD: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
 def new_evaluator() -> Evaluator:
@@ -46,7 +43,7 @@ def find_standard_schema(index: Index, resource: Resource) -> VersionSchema | No
     metadata then say: that server has a definition, which may be of another version.
     """
     kind, metadata = resource.ref.group_kind, mapping_at(resource.raw, "metadata")
-    if kind.group not in _STANDARD or kind in index.definitions:
+    if kind.group not in GATEWAY_API_GROUPS or kind in index.definitions:
         return None
     if metadata.get("uid") or metadata.get("resourceVersion"):
         return None

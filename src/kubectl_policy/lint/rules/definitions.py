@@ -13,7 +13,7 @@ from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import (
     GATEWAY_API,
-    GATEWAY_API_EXPERIMENTAL,
+    GATEWAY_API_GROUPS,
     GATEWAY_CLASS,
     LISTENER_HOLDERS,
     PORT_HOLDERS,
@@ -270,7 +270,7 @@ def crd_version_skew(world: LintWorld) -> Iterator[Finding]:
     versions: dict[Resource, tuple[int, ...]] = {}
     for definition in world.index.of_kind(CRD):
         numbers = _NUMBERS.findall(_annotation(definition, _BUNDLE).partition("-")[0])[:3]
-        if numbers and text_at(definition.raw, "spec.group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}:
+        if numbers and text_at(definition.raw, "spec.group") in GATEWAY_API_GROUPS:
             versions[definition] = tuple(int(number[:9]) for number in numbers)
     newest = max(versions, key=lambda definition: versions[definition], default=None)
     for definition, version in versions.items():

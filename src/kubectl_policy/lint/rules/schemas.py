@@ -10,7 +10,7 @@ from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.inputs import finding_of
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_GROUPS
 from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.questions.shared.trials import near_field
 from kubectl_policy.topology import shape_problems_of
@@ -64,7 +64,7 @@ def invalid_object(world: LintWorld) -> Iterator[Finding]:
     without_rules: dict[str, list[Resource]] = {}
     for kind in world.index.group_kinds:
         is_defined = kind in world.index.definitions
-        is_standard = kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+        is_standard = kind.group in GATEWAY_API_GROUPS
         for resource in world.of_kind(kind):
             # Without any definition, nothing but a wrong type can be wrong with it.
             if is_defined or is_standard or any(shape_problems_of(resource)):

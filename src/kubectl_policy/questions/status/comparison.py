@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kind_roles import (
-    GATEWAY_API,
-    GATEWAY_API_EXPERIMENTAL,
+    GATEWAY_API_GROUPS,
     GATEWAY_CLASS,
     HTTP_ROUTE,
     LISTENER_HOLDERS,
@@ -267,7 +266,7 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
 
     For the Gateway API's own kinds that is what the API says itself.
     """
-    is_gateway_api = profile.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    is_gateway_api = profile.group_kind.group in GATEWAY_API_GROUPS
     return profile.status == STANDARD_STATUS and not is_gateway_api
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.kind_roles import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ROUTES, depth_of, section_noun
+from kubectl_policy.model.kind_roles import GATEWAY_API_GROUPS, ROUTES, depth_of, section_noun
 from kubectl_policy.model.kinds import listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed, shown_namespace
 from kubectl_policy.model.world import grouped
@@ -159,7 +159,7 @@ def kind_names(kinds: Iterable[GroupKind]) -> dict[GroupKind, str]:
 
 def kind_phrase(kind: GroupKind) -> str:
     """Name a kind: alone if it is of the core group or of Gateway API, else with its group."""
-    return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
+    return kind.kind if kind.group in {"", *GATEWAY_API_GROUPS} else str(kind)
 
 
 def kinds_phrase(kinds: Iterable[GroupKind]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -13,8 +13,7 @@ from kubectl_policy.attachment.validity import missing_need, named_needs
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kind_roles import (
-    GATEWAY_API,
-    GATEWAY_API_EXPERIMENTAL,
+    GATEWAY_API_GROUPS,
     HIERARCHY,
     LISTENER_HOLDERS,
     PORT_HOLDERS,
@@ -53,7 +52,6 @@ Concern: TypeAlias = Literal[
 ]
 # The groups of which all kinds with names of the hierarchy are known, with those of Kubernetes; definitions of others
 # have a dot in their group.
-_KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
 class Failure(Struct, frozen=True, gc=False):
@@ -229,7 +227,7 @@ def right_groups(world: LintWorld, attachment: Attachment) -> list[str]:
     if takes:
         may_be = kind in takes or kind in profile.virtual_targets
         return [] if may_be else [target.group for target in sorted(takes) if target.kind == kind.kind]
-    is_known = kind.group in _KNOWN_GROUPS or is_kubernetes_own(kind) or "." not in kind.group
+    is_known = kind.group in GATEWAY_API_GROUPS or is_kubernetes_own(kind) or "." not in kind.group
     if not is_known or kind in {*HIERARCHY, *world.index.kinds, *world.index.group_kinds}:
         return []
     return [hierarchy_kind.group for hierarchy_kind in HIERARCHY if hierarchy_kind.kind == kind.kind]
