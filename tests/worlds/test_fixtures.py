@@ -130,7 +130,7 @@ def test_the_console_is_the_only_thing_behind_the_admin_listener() -> None:
     """One might expect jwt to protect the bread route, which names the whole Gateway; its hostname keeps it out."""
     analysis = load("bakery")
     baker = ObjectRef(GroupKind(GATEWAY_API, "HTTPRoute"), "baker", "baker")
-    bindings = analysis.topology.bindings(baker, of_other_hosts=True)
+    bindings = analysis.topology.all_bindings(baker)
     found = {item.listener.section: (item.state, item.reason) for item in bindings if item.listener}
     assert found == {
         "http": ("attached", ""),

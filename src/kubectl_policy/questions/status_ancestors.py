@@ -304,7 +304,7 @@ class TargetOrder:
             return []
         return [
             binding.listener
-            for binding in self._relations.bindings_of_all_hosts(route)
+            for binding in self._relations.all_bindings(route)
             if binding.parent_index == parent.position
             and binding.listener
             and (binding.counts_as_attached or binding.reason == "NoMatchingListenerHostname")

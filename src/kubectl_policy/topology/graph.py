@@ -165,13 +165,16 @@ class Topology:
         """Return the listener on a path; None if there is none, or it was not read."""
         return next((listener for node in path if (listener := self.gateways.listener(node))), None)
 
-    def bindings(self, route: ObjectRef, *, of_other_hosts: bool = False) -> tuple[Binding, ...]:
+    def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """Return the outcome of each parentRef of a route, at each listener that it picks.
 
-        A parentRef by which any listener takes the route, or may, does not mean the listeners that have none of its
-        hostnames: these are left out, unless `of_other_hosts` asks for them.
+        Of a parentRef by which any listener takes the route, or may, listeners for other hosts are left out.
         """
-        return self.relations.bindings_of_all_hosts(route) if of_other_hosts else self.relations.bindings(route)
+        return self.relations.bindings(route)
+
+    def all_bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """Return the outcome of each parentRef of a route, at every listener that it picks, for any hosts."""
+        return self.relations.all_bindings(route)
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Return what each reference of a route to a backend resolves to, also those of filters, in their order."""

@@ -88,10 +88,7 @@ def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 def _attached_parents(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    bindings = () if node.section else relations.bindings(node.object)
-    return dict.fromkeys(
-        [binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "attached"]
-    )
+    return () if node.section else relations.attached_parents(node.object)
 
 
 def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:

@@ -144,12 +144,12 @@ class Relations:
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """Return the outcome of each parentRef of a route, at each listener that it picks.
 
-        Of a parentRef by which any listener takes the route, or may, those for other hosts are left out.
+        Of a parentRef by which any listener takes the route, or may, listeners for other hosts are left out.
         """
         return tuple([self._settled(binding) for binding in self._handshakes.of(route)])
 
-    def bindings_of_all_hosts(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """Return the outcome of each parentRef of a route at all listeners that it picks, whatever their hosts are."""
+    def all_bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """Return the outcome of each parentRef of a route, at every listener that it picks, for any hosts."""
         return tuple([self._settled(binding) for binding in self._handshakes.of(route, of_other_hosts=True)])
 
     def follow(self, route: ObjectRef, parent: ParentRef) -> tuple[Binding, ...]:
@@ -178,21 +178,21 @@ class Relations:
     @cached_method
     def _attached_at(self, parent: ObjectRef) -> Mapping[NodeRef, tuple[ObjectRef, ...]]:
         return grouped(
-            (binding.listener or NodeRef(parent), route)
+            (node, route)
             for route in self.routes_naming(parent)
-            for binding in self.bindings_at(route, parent)
-            if binding.state == "attached"
+            for node in self.attached_parents(route)
+            if node.object == parent
         )
 
     def has_attached_routes(self, node: NodeRef) -> bool:
         """Whether any route is attached to a node; reads routes until one is."""
-        return self.referring.by_parent.is_any_to(node.object, lambda route: node in self._taking(route))
+        return self.referring.by_parent.is_any_to(node.object, lambda route: node in self.attached_parents(route))
 
     @cached_method
-    def _taking(self, route: ObjectRef) -> frozenset[NodeRef]:
-        """Return the listeners, or parents as a whole, that a route is attached to."""
-        attached = (binding for binding in self.bindings(route) if binding.state == "attached")
-        return frozenset(binding.listener or NodeRef(binding.parent) for binding in attached)
+    def attached_parents(self, route: ObjectRef) -> Mapping[NodeRef, None]:
+        """Return the listeners, or parents as a whole, that a route is attached to, in the order of its bindings."""
+        attached = [binding for binding in self.bindings(route) if binding.state == "attached"]
+        return dict.fromkeys([binding.listener or NodeRef(binding.parent) for binding in attached])
 
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
         """Return the bindings of a route to one parent, or at one listener."""

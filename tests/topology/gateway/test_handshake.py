@@ -149,7 +149,7 @@ def test_a_route_attaches_to_every_listener_that_takes_it() -> None:
 def test_listeners_for_other_hosts_are_there_for_those_who_ask() -> None:
     found = route(hostnames=["b.org"])
     world = index(gateway("g", listener("a", hostname="a.org"), listener("b", hostname="*.org")), found)
-    assert [(item.listener, item.state) for item in Topology(world).bindings(found.ref, of_other_hosts=True)] == [
+    assert [(item.listener, item.state) for item in Topology(world).all_bindings(found.ref)] == [
         (node("Gateway", "g", "a"), "refused"),
         (node("Gateway", "g", "b"), "attached"),
     ]
@@ -173,7 +173,7 @@ def test_the_listeners_that_take_a_route_are_found_among_many(hostname: str, mor
     for_hosts = [listener(f"l{n}", port=1000 + n, hostname=name) for n, name in enumerate(names)]
     found = route(hostnames=[hostname, "z.example"])
     topology = Topology(index(gateway("g", listener("tcp", protocol="TCP"), *for_hosts), found))
-    every = topology.bindings(found.ref, of_other_hosts=True)
+    every = topology.all_bindings(found.ref)
     taking = [item for item in every if item.state != "refused"]
     if taking:
         assert [item for item in topology.bindings(found.ref) if item.state != "refused"] == taking

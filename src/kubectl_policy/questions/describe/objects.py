@@ -281,7 +281,7 @@ def _escaped(
 
 def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The listeners that a route names and is not attached to, with the policies that it escapes by that."""
-    bindings = analysis.topology.bindings(subject.object, of_other_hosts=True)
+    bindings = analysis.topology.all_bindings(subject.object)
     attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
     delegating = {delegation.parent.object for delegation in analysis.topology.relations.delegations_to(subject.object)}

@@ -177,7 +177,7 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
 
 def parent_reasons(analysis: Analysis, route: ObjectRef, ancestor: NodeRef | None = None) -> Iterator[Reason]:
     """Reasons why a route is not attached to its parents or, if given, to those that belong to an ancestor."""
-    bindings = analysis.topology.bindings(route, of_other_hosts=True)
+    bindings = analysis.topology.all_bindings(route)
     relevant = [binding for binding in bindings if ancestor is None or _belongs(analysis, binding, ancestor)]
     yield from (binding_reason(analysis, binding) for binding in relevant if binding.state != "attached")
     if not relevant:
