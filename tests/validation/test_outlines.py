@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import GATEWAY_API
-from kubectl_policy.validation.admission import seen_by_rules
+from kubectl_policy.validation.admission import escaped, on_creation, rule_tree, seen_by_rules
 from kubectl_policy.validation.expressions import Evaluator
 from kubectl_policy.validation.outlines import outline, words_in
 from kubectl_policy.validation.quick import quick_check
-from kubectl_policy.validation.standard import definitions, standard_schema
+from kubectl_policy.validation.standard import combined_rule, definitions, standard_schema
 from tests import build
 
 if TYPE_CHECKING:
@@ -106,6 +106,18 @@ def route(parents: list[str], path: str, value: str) -> Json:
     spec: dict[str, Json] = {"parentRefs": parent_refs, "hostnames": [f"{parents[0]}.example.com"], "rules": [rule]}
     resource = build.resource("HTTPRoute", "r", spec)
     return build.index(resource).defaulted(resource.ref)["spec"]
+
+
+def test_outlines_need_no_metadata() -> None:
+    """No definition says anything of metadata, or has a status."""
+    for number, schema in enumerate(definitions().schemas):
+        tree = rule_tree(schema, schema)
+        combined = combined_rule(tree, on_creation, escaped) if tree else ""
+        assert "metadata" not in combined, number
+        assert {name: schema["properties"].get(name) for name in ("metadata", "status")} == {
+            "metadata": {"type": "object"},
+            "status": None,
+        }
 
 
 def test_rules_hold_for_all_objects_alike_or_for_none() -> None:
