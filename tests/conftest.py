@@ -31,6 +31,7 @@ MEASURED: Final = (
     "attachment",
     "lint",
     "model",
+    "network",
     "profiles",
     "questions",
     # Answers are documents: what is only there for programs is proved by what these print.

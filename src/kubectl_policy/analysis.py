@@ -32,7 +32,9 @@ from kubectl_policy.validation import new_evaluator
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from kubectl_policy.network.network import Network
     from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
+    from kubectl_policy.topology.workloads import Workloads
     from kubectl_policy.validation.expressions import Evaluator
 
 # Names in the hint about an object or a kind that does not exist.
@@ -174,6 +176,20 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         """Return the objects that a policy needs and that may not exist, or may not be referred to."""
         profile, resource = self.registry.profile(policy.group_kind), self.index.get(policy)
         return tuple(unread_needs(self.index, resource, profile)) if resource else ()
+
+    @cached_property
+    def workloads(self) -> Workloads:
+        """The Pods, and the controllers of which no Pod was read."""
+        from kubectl_policy.topology.workloads import Workloads  # noqa: PLC0415 (few answers need it)
+
+        return Workloads(self.index)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network policies of all tiers."""
+        from kubectl_policy.network.network import Network  # noqa: PLC0415 (few answers need it)
+
+        return Network(self.index, self.workloads)
 
     @property
     def evaluator(self) -> Evaluator:

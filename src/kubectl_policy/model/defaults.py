@@ -107,7 +107,7 @@ def fill_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Json
 
 
 _NO_TARGET_PORT: Final = (None, 0, "")
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 class Defaults:
@@ -192,9 +192,9 @@ def _texts_of_defaults(schema: Json) -> Iterator[str]:
 def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     """Return a Namespace with the label that every API server sets (KEP-2161)."""
     metadata, labels = mapping_at(raw, "metadata"), mapping_at(raw, "metadata.labels")
-    if labels.get(_NAME_LABEL) == name:
+    if labels.get(NAME_LABEL) == name:
         return raw
-    return {**raw, "metadata": {**metadata, "labels": {**labels, _NAME_LABEL: name}}}
+    return {**raw, "metadata": {**metadata, "labels": {**labels, NAME_LABEL: name}}}
 
 
 def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from kubectl_policy.lazy import Results, cached_method
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import encoded, strings_in
-from kubectl_policy.model.defaults import Defaults
+from kubectl_policy.model.defaults import NAME_LABEL, Defaults
 from kubectl_policy.model.fields import Json, labels_of, mapping_at
 from kubectl_policy.model.grants import Grants
 from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.kinds import CRD, KindNames, known_kinds, plural, valid_definitions
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
-from kubectl_policy.model.selectors import required_labels, selects
+from kubectl_policy.model.selectors import keys_of, required_labels, selects
 from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
@@ -309,6 +309,16 @@ class Index:
         ref = ObjectRef(NAMESPACE, "", namespace)
         is_known = self.world.has(ref) and not self.absence.change_of(ref)
         return labels_of(self.defaulted(ref)) if is_known else None
+
+    def selects_namespace(self, selector: Mapping[str, Json], namespace: str) -> bool | None:
+        """Whether a selector selects a namespace by its labels; None where these were not read, and decide it.
+
+        Whatever else it has, an API server labels a Namespace with its name.
+        """
+        labels = self.namespace_labels(namespace)
+        if labels is None and not keys_of(selector) <= {NAME_LABEL}:
+            return None
+        return selects(selector, {**(labels or {}), NAME_LABEL: namespace})
 
 
 def _has_unknown_labels(resource: Resource) -> bool:

@@ -39,6 +39,8 @@ class TargetKind(Struct, frozen=True, kw_only=True):
     parameters: str = ""
     # Whether rules have filters that may name an object.
     filters: bool = False
+    # The Pod template of a kind whose objects run as Pods; empty for a Pod itself, None for all other kinds.
+    template: str | None = None
 
 
 def _listener_holder(
@@ -68,6 +70,10 @@ def _route(kind: GroupKind, *, filters: bool = False, hostnames: str = "") -> Ta
     )
 
 
+def _workload(kind: GroupKind, short_names: str, template: str = "spec.template") -> TargetKind:
+    return TargetKind(group_kind=kind, role="workload", short_names=short_names, template=template)
+
+
 NAMESPACE: Final = GroupKind("", "Namespace")
 GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
 GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
@@ -78,6 +84,7 @@ TCP_ROUTE: Final = GroupKind(GATEWAY_API, "TCPRoute")
 UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
 SERVICE: Final = GroupKind("", "Service")
 SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
+POD: Final = GroupKind("", "Pod")
 REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
 
 # The table, in the order of paths and of lists. Further kinds are taken for backends without sections, unless a
@@ -99,9 +106,18 @@ KIND_ROWS: Final = (
     TargetKind(
         group_kind=SERVICE_IMPORT, role="backend", short_names="svcim", sections="spec.ports", section_noun="port"
     ),
+    _workload(POD, "po", template=""),
+    _workload(GroupKind("apps", "Deployment"), "deploy"),
+    _workload(GroupKind("apps", "ReplicaSet"), "rs"),
+    _workload(GroupKind("apps", "StatefulSet"), "sts"),
+    _workload(GroupKind("apps", "DaemonSet"), "ds"),
+    _workload(GroupKind("batch", "Job"), ""),
+    _workload(GroupKind("batch", "CronJob"), "cj", template="spec.jobTemplate.spec.template"),
 )
 KINDS: Final[Mapping[GroupKind, TargetKind]] = {row.group_kind: row for row in KIND_ROWS}
-HIERARCHY: Final = tuple(row.group_kind for row in KIND_ROWS if row.role != "namespace")
+# Kinds on the paths of requests, and the kinds that run as Pods: there are many, and few questions are about them.
+HIERARCHY: Final = tuple(row.group_kind for row in KIND_ROWS if row.role != "namespace" and row.template is None)
+WORKLOADS: Final = tuple(row.group_kind for row in KIND_ROWS if row.template is not None)
 LISTENER_SETS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role == "listener set")
 LISTENER_HOLDERS: Final = tuple(row.group_kind for row in KIND_ROWS if row.section_noun == "listener")
 PORT_HOLDERS: Final = tuple(row.group_kind for row in KIND_ROWS if row.section_noun == "port")
@@ -120,7 +136,7 @@ ABOVE_BACKENDS: Final = frozenset(row.group_kind for row in KIND_ROWS if row.rol
 # The field of the reference to parameters, for the kinds that have one.
 PARAMETERS: Final[Mapping[GroupKind, str]] = {row.group_kind: row.parameters for row in KIND_ROWS if row.parameters}
 # Kinds of the API itself, also one that no policy targets: none is a policy kind, whatever fields or labels it has.
-TARGET_KINDS: Final = frozenset({*KINDS, REFERENCE_GRANT})
+TARGET_KINDS: Final = frozenset({*HIERARCHY, NAMESPACE, REFERENCE_GRANT})
 
 _POSITIONS: Final = {kind: position for position, kind in enumerate(HIERARCHY)}
 

@@ -117,8 +117,7 @@ _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
     "cluster.open-cluster-management.io": {"ManagedCluster": "", "ManagedClusterSet": ""},
 }
 _NAMESPACED: Final[Mapping[str, Mapping[str, str]]] = {
-    "": {"Secret": "", "ConfigMap": "cm", "Pod": "po", "ServiceAccount": "sa"},
-    "apps": {"Deployment": "deploy"},
+    "": {"Secret": "", "ConfigMap": "cm", "ServiceAccount": "sa"},
     GATEWAY_API: {"ReferenceGrant": "refgrant", "BackendTLSPolicy": "btlspolicy", "BackendLBPolicy": "blbpolicy"},
     GATEWAY_API_EXPERIMENTAL: {"XBackendTrafficPolicy": "xbtrafficpolicy", "XTelemetryPolicy": ""},
 }

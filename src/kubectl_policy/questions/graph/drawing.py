@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 _EVERYTHING: Final = GraphOptions()
 # Kinds whose objects are drawn whatever leads to them; backends are drawn where something leads to them.
-_ROOTS: Final = tuple(row.group_kind for row in KIND_ROWS if row.role not in {"namespace", "backend"})
+_ROOTS: Final = tuple(
+    row.group_kind for row in KIND_ROWS if row.role not in {"namespace", "backend"} and row.template is None
+)
 _WITH_OUTCOMES: Final = frozenset({*ROUTES, *LISTENER_HOLDERS})
 # Of these, more nodes or links may be in the picture of everything.
 _DECIDING: Final = frozenset(kind.kind for kind in (*HIERARCHY, NAMESPACE, REFERENCE_GRANT))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.defaults import NAME_LABEL
 from kubectl_policy.model.fields import FieldPath, labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.questions.why_not.edits import Edit, edited
-from kubectl_policy.topology.gateway.listeners import NAME_LABEL
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:

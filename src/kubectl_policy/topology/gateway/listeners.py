@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import GATEWAY_API, GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
-from kubectl_policy.model.selectors import keys_of, selects
 from kubectl_policy.model.unknown import Port, is_unfilled, is_unknown_hostname, is_unknown_kind, may_equal, port_at
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
@@ -25,7 +24,6 @@ ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
     "TCP": (TCP_ROUTE,),
     "UDP": (UDP_ROUTE,),
 }
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
 # Of a Gateway or ListenerSet that an API server accepts (MaxItems of GatewaySpec.Listeners, ListenerSetSpec.Listeners).
 MAX_LISTENERS: Final = 64
 
@@ -135,10 +133,7 @@ def _selects_namespace(index: Index, namespaces: Mapping[str, Json], guest: str)
     # "Selector must be specified when From is set to 'Selector'" (RouteNamespaces): without one, nothing is selected.
     if value_at(namespaces, "selector") is None:
         return False
-    labels = index.namespace_labels(guest)
-    if labels is None and not keys_of(selector) <= {NAME_LABEL}:
-        return None
-    return selects(selector, {**(labels or {}), NAME_LABEL: guest})
+    return index.selects_namespace(selector, guest)
 
 
 _PROTOCOL: Final = "ProtocolConflict"

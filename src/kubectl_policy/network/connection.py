@@ -1,0 +1,129 @@
+"""One connection: whether the network policies on both of its sides allow it, and by which tier, policy and rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from kubectl_policy.network.evaluation import Chain, Decision, Step, decide
+from kubectl_policy.network.network import named_ports, ports_of
+from kubectl_policy.network.policy import Direction, PortRange, Protocol, Tier
+from kubectl_policy.network.ports import PortSpace
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
+
+    from kubectl_policy.network.evaluation import Match, Ports
+    from kubectl_policy.network.network import Network
+    from kubectl_policy.network.policy import PolicyRules, Rule
+
+
+class Endpoint(Struct, frozen=True):
+    """One end of a connection: the workload at a position, or an address outside of the cluster."""
+
+    position: int | None = None
+    address: IPv4Address | IPv6Address | None = None
+
+
+class Connection(Struct, frozen=True, kw_only=True):
+    """A connection to one port."""
+
+    source: Endpoint
+    destination: Endpoint
+    protocol: Protocol
+    port: int
+
+
+class SideDecision(Struct, frozen=True, kw_only=True):
+    """What the policies that select one end of a connection decide about it."""
+
+    direction: Direction
+    chain: Chain
+    decision: Decision
+
+    @property
+    def allowed(self) -> bool | None:
+        """Whether the connection is allowed on this side; None if that is not known."""
+        return None if self.decision.undecided else bool(self.decision.may_allow)
+
+    @property
+    def deciding(self) -> tuple[Step, ...]:
+        """The steps that decide; those that may decide, if it is not known which one does."""
+        return tuple(step for step in self.decision.steps if step.action != "Pass")
+
+    @property
+    def tier(self) -> Tier | None:
+        """The tier that decides; None if it is not known which one does."""
+        tiers = {step.policy.tier for step in self.deciding}
+        if self.decision.by_default:
+            tiers.add("Default")
+        return tiers.pop() if len(tiers) == 1 else None
+
+    @property
+    def passing(self) -> tuple[Step, ...]:
+        """The steps of the Admin tier that send the connection on, or may do so."""
+        return tuple(step for step in self.decision.steps if step.action == "Pass" and step.policy.tier == "Admin")
+
+
+def sides_of(network: Network, connection: Connection) -> tuple[SideDecision, ...]:
+    """Return the decisions about a connection: egress at its source, ingress at its destination.
+
+    An address outside of the cluster has no policies.
+    """
+    ends: tuple[tuple[Direction, Endpoint, Endpoint], ...] = (
+        ("egress", connection.source, connection.destination),
+        ("ingress", connection.destination, connection.source),
+    )
+    return tuple(
+        _side(network, connection, direction, subject.position, peer)
+        for direction, subject, peer in ends
+        if subject.position is not None
+    )
+
+
+def _side(
+    network: Network, connection: Connection, direction: Direction, position: int, peer: Endpoint
+) -> SideDecision:
+    chain = network.chain(position, direction)
+    if _is_resident(network, position, peer):
+        # "Traffic to and from the node where a Pod is running is always allowed" by NetworkPolicies.
+        chain = Chain(direction=direction, admin=chain.admin, network=(), baseline=chain.baseline)
+    return SideDecision(direction=direction, chain=chain, decision=decision_of(network, connection, chain, peer))
+
+
+def decision_of(network: Network, connection: Connection, chain: Chain, peer: Endpoint) -> Decision:
+    """Decide about a connection by some policies at one of its ends; `peer` is the other end."""
+    space = PortSpace([PortRange(connection.protocol, connection.port, connection.port), *network.ranges])
+    port = space.of_port(connection.protocol, connection.port)
+    return decide(chain, matching_ports(network, space, connection, peer), port)
+
+
+def matching_ports(network: Network, space: PortSpace, connection: Connection, peer: Endpoint) -> Match:
+    """Return a function that gives the ports of the destination that a rule matches for a peer."""
+    position = connection.destination.position
+    numbers = named_ports(space, None if position is None else network.workloads.all[position])
+
+    def match(policy: PolicyRules, rule: Rule) -> Ports:
+        is_peer = matches_peer(network, policy, rule, peer)
+        if is_peer is False:
+            return 0, 0
+        certain, possible = ports_of(space, rule, numbers)
+        return (certain if is_peer else 0), possible
+
+    return match
+
+
+def matches_peer(network: Network, policy: PolicyRules, rule: Rule, peer: Endpoint) -> bool | None:
+    """Whether a rule matches one end of a connection; None if that is not known."""
+    if peer.position is not None:
+        return network.matching.pods(policy, rule).has(peer.position)
+    return network.matching.matches_address(rule, peer.address) if peer.address else None
+
+
+def _is_resident(network: Network, position: int, peer: Endpoint) -> bool:
+    """Whether a peer is on the network of the very node that a workload runs on."""
+    if peer.position is None or not network.workloads.on_host_network >> peer.position & 1:
+        return False
+    node = network.workloads.all[position].node
+    return bool(node) and node == network.workloads.all[peer.position].node

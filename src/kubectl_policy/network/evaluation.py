@@ -1,0 +1,177 @@
+"""Ask the tiers of network policies in their order which ports they allow, deny and pass on, for one pair of peers."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kubectl_policy.network.policy import Action, Direction, PolicyRules, Rule, Tier
+
+# Ports, as sets of a `PortSpace`, that a rule of a policy certainly matches for some peer, and those that it may match.
+Ports: TypeAlias = tuple[int, int]
+Match: TypeAlias = "Callable[[PolicyRules, Rule], Ports]"
+
+
+class Selecting(Struct, frozen=True, gc=False):
+    """A policy that selects the Pod in question, or may select it."""
+
+    policy: PolicyRules
+    is_certain: bool
+
+
+class Chain(Struct, frozen=True, kw_only=True):
+    """The policies that select one Pod, by tier; those of Admin and Baseline in groups of one priority, in order."""
+
+    direction: Direction
+    admin: tuple[tuple[Selecting, ...], ...]
+    network: tuple[Selecting, ...]
+    baseline: tuple[tuple[Selecting, ...], ...]
+
+    @property
+    def policies(self) -> tuple[Selecting, ...]:
+        """All policies, in the order in which they are asked."""
+        groups = (*self.admin, self.network, *self.baseline)
+        return tuple(selecting for group in groups for selecting in group)
+
+
+def chain_of(policies: Iterable[Selecting], direction: Direction) -> Chain:
+    """Order the policies that select a Pod and have a say in a direction."""
+    concerned = [selecting for selecting in policies if selecting.policy.concerns(direction)]
+
+    def groups(tier: Tier) -> tuple[tuple[Selecting, ...], ...]:
+        in_tier = sorted((selecting for selecting in concerned if selecting.policy.tier == tier), key=_order)
+        return tuple(tuple(group) for _, group in groupby(in_tier, key=_rank))
+
+    network = tuple(selecting for selecting in concerned if selecting.policy.tier == "NetworkPolicy")
+    return Chain(direction=direction, admin=groups("Admin"), network=network, baseline=groups("Baseline"))
+
+
+def _rank(selecting: Selecting) -> float:
+    """Return the position in a tier; a policy without a priority comes after all others."""
+    priority = selecting.policy.priority
+    return float("inf") if priority is None else priority
+
+
+def _order(selecting: Selecting) -> tuple[float, str]:
+    return _rank(selecting), selecting.policy.ref.qualified_name
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """A policy that decides about some ports, or sends them on, by one of its rules.
+
+    A NetworkPolicy without a rule isolates the Pod: it denies what no NetworkPolicy allows.
+    """
+
+    policy: PolicyRules
+    rule: Rule | None
+    action: Action
+    # The ports about which the step decides, and those about which it may decide.
+    certain: int
+    possible: int
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """Ports that the policies on one side of a connection allow and deny."""
+
+    may_allow: int
+    may_deny: int
+    # The ports about which no policy decides, or may decide: they are allowed.
+    by_default: int
+    steps: tuple[Step, ...]
+
+    @property
+    def allowed(self) -> int:
+        """The ports that are certainly allowed."""
+        return self.may_allow & ~self.may_deny
+
+    @property
+    def denied(self) -> int:
+        """The ports that are certainly denied."""
+        return self.may_deny & ~self.may_allow
+
+    @property
+    def undecided(self) -> int:
+        """The ports of which it is not known whether they are allowed."""
+        return self.may_allow & self.may_deny
+
+
+def decide(chain: Chain, match: Match, ports: int) -> Decision:
+    """Decide about some ports of one pair of peers, by the policies of one of them.
+
+    Tiers are asked in order: Admin, NetworkPolicy ("always makes a final decision for selected pods"), Baseline; then
+    all is allowed (ClusterNetworkPolicySpec.tier).
+    """
+    walk = _Walk(chain.direction, match)
+    reached = walk.through_priorities(chain.admin, ports)
+    reached = walk.through_network_policies(chain.network, reached)
+    reached = walk.through_priorities(chain.baseline, reached)
+    return Decision(
+        may_allow=walk.may_allow | reached, may_deny=walk.may_deny, by_default=reached, steps=tuple(walk.steps)
+    )
+
+
+class _Walk:
+    """A walk through the tiers, with what has been decided on it so far."""
+
+    def __init__(self, direction: Direction, match: Match) -> None:
+        self._direction: Direction = direction
+        self._match = match
+        self.may_allow = 0
+        self.may_deny = 0
+        self.steps: list[Step] = []
+
+    def through_priorities(self, groups: Sequence[Sequence[Selecting]], reached: int) -> int:
+        """Ask the policies of a tier, and return the ports that it leaves to the next tier."""
+        passed = 0
+        for group in groups:
+            remaining = reached
+            for selecting in group:
+                # "If two policies ... with the same priority could match a connection, then the implementation can
+                # apply any of the matching policies": each of them is asked as if it came first.
+                missed, sent_on = self._through_rules(selecting, reached, is_alone=len(group) == 1)
+                remaining &= missed
+                passed |= sent_on
+            reached = remaining
+        return reached | passed
+
+    def _through_rules(self, selecting: Selecting, reached: int, *, is_alone: bool) -> tuple[int, int]:
+        """Ask the rules of a policy; return the ports that none of them certainly matches, and those sent on."""
+        policy, passed = selecting.policy, 0
+        for rule in policy.rules(self._direction):
+            certain, possible = self._match(policy, rule)
+            certain = certain & reached if selecting.is_certain else 0
+            possible &= reached
+            self._add(policy, rule, rule.action, (certain if is_alone else 0, possible))
+            passed |= possible if rule.action == "Pass" else 0
+            reached &= ~certain
+        return reached, passed
+
+    def through_network_policies(self, policies: Sequence[Selecting], reached: int) -> int:
+        """Ask the NetworkPolicies, which add up, and return the ports that are left to the next tier.
+
+        These are none if a NetworkPolicy certainly isolates the Pod.
+        """
+        allowed = 0
+        for selecting in policies:
+            for rule in selecting.policy.rules(self._direction):
+                certain, possible = self._match(selecting.policy, rule)
+                certain = certain & reached if selecting.is_certain else 0
+                allowed |= certain
+                self._add(selecting.policy, rule, "Allow", (certain, possible & reached))
+        denied = reached & ~allowed
+        surely_denied = denied & ~self.may_allow
+        for selecting in policies:
+            self._add(selecting.policy, None, "Deny", (surely_denied if selecting.is_certain else 0, denied))
+        return 0 if any(selecting.is_certain for selecting in policies) else reached
+
+    def _add(self, policy: PolicyRules, rule: Rule | None, action: Action, ports: Ports) -> None:
+        certain, possible = ports
+        if possible:
+            self.steps.append(Step(policy=policy, rule=rule, action=action, certain=certain, possible=possible))
+            self.may_allow |= possible if action == "Allow" else 0
+            self.may_deny |= possible if action == "Deny" else 0

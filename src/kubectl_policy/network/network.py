@@ -1,0 +1,106 @@
+"""All network policies of a snapshot with its workloads: which policies select a workload, and what rules match."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from kubectl_policy.lazy import cached_method
+from kubectl_policy.model.unknown import has_placeholder
+from kubectl_policy.network.evaluation import Chain, Selecting, chain_of
+from kubectl_policy.network.peers import Matching
+from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, NamedPort, PolicyRules, PortRange, Protocol
+from kubectl_policy.network.ports import PortSpace, declared_names, declared_ranges
+from kubectl_policy.network.reading import EVALUATED_KINDS, read_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.network.evaluation import Ports
+    from kubectl_policy.network.policy import Direction, Rule
+    from kubectl_policy.topology.workloads import Workload, Workloads
+
+
+# The ports of a destination that have a name, as a set of a `PortSpace`.
+Numbers: TypeAlias = "Callable[[NamedPort], int]"
+
+
+class Network:
+    """The network policies of one snapshot. Nothing is computed before it is asked for."""
+
+    def __init__(self, index: Index, workloads: Workloads) -> None:
+        """Read the policies of an index, about some workloads."""
+        self.index, self.workloads = index, workloads
+        self.matching = Matching(workloads)
+
+    @cached_property
+    def policies(self) -> tuple[PolicyRules, ...]:
+        """The network policies of all kinds that are evaluated, by kind and name."""
+        return tuple(
+            read_policy(resource, self.index.defaulted(resource.ref))
+            for kind in EVALUATED_KINDS
+            for resource in self.index.of_kind(kind)
+        )
+
+    @cached_property
+    def by_ref(self) -> Mapping[ObjectRef, PolicyRules]:
+        """The network policies by their names."""
+        return {policy.ref: policy for policy in self.policies}
+
+    def selecting(self, position: int) -> tuple[Selecting, ...]:
+        """Return the policies that select a workload, or may do so."""
+        verdicts = ((policy, self.matching.subjects(policy).has(position)) for policy in self.policies)
+        return tuple(Selecting(policy, bool(verdict)) for policy, verdict in verdicts if verdict is not False)
+
+    @cached_method
+    def chain(self, position: int, direction: Direction) -> Chain:
+        """Return the policies that decide about connections of a workload in one direction."""
+        return chain_of(self.selecting(position), direction)
+
+    @cached_property
+    def ranges(self) -> frozenset[PortRange]:
+        """The ranges of ports that rules tell apart, also by the names of ports of Pods."""
+        return frozenset(declared_ranges(self.policies)) | self._named
+
+    @property
+    def _named(self) -> frozenset[PortRange]:
+        names = {named.name for named in declared_names(self.policies)}
+        resolved = {port for name in names for ports in self.workloads.by_named_port(name) for port in ports}
+        return frozenset(PortRange(protocol, number, number) for protocol, number in _valid(resolved))
+
+
+def _valid(ports: Collection[tuple[str, int]]) -> Iterator[tuple[Protocol, int]]:
+    for protocol in PROTOCOLS:
+        yield from ((protocol, number) for name, number in ports if name == protocol and 1 <= number <= MAX_PORT)
+
+
+def ports_of(space: PortSpace, rule: Rule, numbers: Numbers) -> Ports:
+    """Return the ports that a rule certainly matches, and those that it may match.
+
+    `numbers` gives the ports of the destination by a name. A port whose name is still to be filled in may be any.
+    """
+    if rule.ports is None:
+        return space.everything, space.everything
+    certain = possible = 0
+    for port in rule.ports:
+        if isinstance(port, PortRange):
+            certain |= space.of_range(port)
+        elif has_placeholder(port.name):
+            possible |= space.everything
+        else:
+            certain |= numbers(port)
+    return certain, certain | possible
+
+
+def named_ports(space: PortSpace, destination: Workload | None) -> Numbers:
+    """Return a function that resolves names of ports at a destination; outside of the cluster there are none."""
+
+    def numbers(port: NamedPort) -> int:
+        ports = 0
+        for protocol, number in _valid(destination.named_ports(port.name, port.protocol)) if destination else ():
+            ports |= space.of_port(protocol, number)
+        return ports
+
+    return numbers

@@ -1,0 +1,222 @@
+"""Ports that the policies of many workloads allow at once: workloads and peers in classes that no rule tells apart."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain as chained
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from kubectl_policy.lazy import cached_method
+from kubectl_policy.network.evaluation import Chain, Selecting, chain_of, decide
+from kubectl_policy.network.network import named_ports, ports_of
+from kubectl_policy.network.policy import NamedPort
+from kubectl_policy.topology.workloads.pod_sets import positions_in
+from kubectl_policy.topology.workloads.workload import from_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from ipaddress import IPv4Address, IPv6Address
+
+    from kubectl_policy.network.evaluation import Match, Ports
+    from kubectl_policy.network.network import Network
+    from kubectl_policy.network.policy import Direction, PolicyRules, Rule
+    from kubectl_policy.network.ports import PortSpace
+
+_LENGTHS: Final = {4: 32, 6: 128}
+# The version of IP with a number in it, or with the first and the last number of a range.
+Point: TypeAlias = "tuple[int, int]"
+Interval: TypeAlias = "tuple[int, int, int]"
+
+
+class Allowed(Struct, frozen=True, gc=False):
+    """Ports that are allowed, and those of which it is not known; all others are denied."""
+
+    certain: int
+    undecided: int
+
+    def __and__(self, other: Allowed) -> Allowed:
+        """Return the ports that are allowed on both sides of a connection."""
+        certain = self.certain & other.certain
+        possible = (self.certain | self.undecided) & (other.certain | other.undecided)
+        return Allowed(certain, possible & ~certain)
+
+
+class PeerClass(Struct, frozen=True, gc=False):
+    """Workloads as peers, and the ports that are allowed to them, or from them."""
+
+    members: int
+    ports: Allowed
+
+
+class AddressRange(Struct, frozen=True, order=True):
+    """Addresses from the first to the last one."""
+
+    first: IPv4Address | IPv6Address
+    last: IPv4Address | IPv6Address
+
+
+class AddressClass(Struct, frozen=True):
+    """Addresses outside of the cluster as peers, and the ports that are allowed to them, or from them."""
+
+    # Version, first and last number of each range, in order.
+    intervals: tuple[Interval, ...]
+    ports: Allowed
+
+    @property
+    def ranges(self) -> tuple[AddressRange, ...]:
+        """The ranges, joined where they are next to each other."""
+        return joined(self.intervals)
+
+
+class SubjectClass(Struct, frozen=True, eq=False):
+    """Workloads that the same policies select, and whose ports have the same names as far as rules use these."""
+
+    members: int
+    chain: Chain
+
+
+class Reach:
+    """The connections that a network allows between its workloads, and with addresses outside.
+
+    Workloads on the network of their nodes are left out: their connections are those of the nodes.
+    """
+
+    def __init__(self, network: Network, space: PortSpace) -> None:
+        """Compute nothing before it is asked for; `space` tells apart all ports that the policies tell apart."""
+        self.network, self.space = network, space
+
+    @cached_property
+    def pods(self) -> int:
+        """The workloads with an address of their own."""
+        workloads = self.network.workloads
+        return workloads.everything & ~workloads.on_host_network
+
+    @cached_method
+    def classes(self, direction: Direction) -> tuple[SubjectClass, ...]:
+        """Divide all workloads into classes by the policies that decide about them in a direction."""
+        return self.classes_of(self.pods, direction)
+
+    def classes_of(self, members: int, direction: Direction) -> tuple[SubjectClass, ...]:
+        """Divide some workloads into classes by the policies that decide about them in a direction."""
+        groups: list[tuple[int, tuple[Selecting, ...]]] = [(members & self.pods, ())]
+        for policy in self.network.policies:
+            subjects = self.network.matching.subjects(policy)
+            if policy.concerns(direction) and subjects.possible & members:
+                perhaps, certainly = Selecting(policy, is_certain=False), Selecting(policy, is_certain=True)
+                groups = [
+                    (part, selecting)
+                    for group, before in groups
+                    for part, selecting in (
+                        (group & subjects.certain, (*before, certainly)),
+                        (group & subjects.undecided, (*before, perhaps)),
+                        (group & ~subjects.possible, before),
+                    )
+                    if part
+                ]
+        classes = (SubjectClass(part, chain_of(selecting, direction)) for part, selecting in groups if part)
+        return tuple(classes) if direction == "egress" else tuple(chained.from_iterable(map(self._by_names, classes)))
+
+    def _by_names(self, subject: SubjectClass) -> Iterator[SubjectClass]:
+        """Divide workloads by the ports that have the names in their rules."""
+        return (SubjectClass(part, subject.chain) for part in self._alike(subject.members, subject.chain))
+
+    def _alike(self, members: int, chain: Chain) -> list[int]:
+        """Divide workloads by the ports that have the names in some rules."""
+        ports = chained.from_iterable(rule.ports or () for _, rule in _rules_of(chain))
+        groups = [members]
+        for name in sorted({port.name for port in ports if isinstance(port, NamedPort)}):
+            for having in self.network.workloads.by_named_port(name).values():
+                groups = _divided(groups, having)
+        return groups
+
+    @cached_method
+    def peers(self, subject: SubjectClass) -> tuple[PeerClass, ...]:
+        """Return the ports that the policies of some workloads allow with all workloads, in classes of these."""
+        chain = subject.chain
+        groups = [self.pods]
+        for policy, rule in _rules_of(chain):
+            matched = self.network.matching.pods(policy, rule)
+            groups = _divided(_divided(groups, matched.certain), matched.possible)
+        is_egress = chain.direction == "egress"
+        if is_egress:
+            groups = [part for group in groups for part in self._alike(group, chain)]
+        members_by_ports: dict[Allowed, int] = {}
+        for members in groups:
+            match = self._matching_peers(members, members if is_egress else subject.members)
+            ports = self._decided(chain, match)
+            members_by_ports[ports] = members_by_ports.get(ports, 0) | members
+        return tuple(PeerClass(members, ports) for ports, members in members_by_ports.items())
+
+    def _decided(self, chain: Chain, match: Match) -> Allowed:
+        decision = decide(chain, match, self.space.everything)
+        return Allowed(decision.allowed, decision.undecided)
+
+    def _matching_peers(self, members: int, destinations: int) -> Match:
+        """Return the match of rules with peers that no rule tells apart; a name of ports is one at all destinations."""
+        position = next(positions_in(destinations), None)
+        numbers = named_ports(self.space, None if position is None else self.network.workloads.all[position])
+
+        def match(policy: PolicyRules, rule: Rule) -> Ports:
+            matched = self.network.matching.pods(policy, rule)
+            if not matched.possible & members:
+                return 0, 0
+            certain, possible = ports_of(self.space, rule, numbers)
+            return (certain if matched.certain & members else 0), possible
+
+        return match
+
+    def addresses(self, subject: SubjectClass, cuts: Iterable[Point] = ()) -> tuple[AddressClass, ...]:
+        """Return the ports that the policies of some workloads allow with addresses outside, in classes of these.
+
+        The classes are cut at the ranges of rules, and at further points.
+        """
+        chain = subject.chain
+        position = next(positions_in(subject.members)) if chain.direction == "ingress" else None
+        numbers = named_ports(self.space, None if position is None else self.network.workloads.all[position])
+        intervals_by_ports: dict[Allowed, list[Interval]] = {}
+        for version, first, last in _intervals({*self.cuts(chain), *cuts}):
+            address = from_number(version, first)
+
+            def match(_: PolicyRules, rule: Rule, address: IPv4Address | IPv6Address = address) -> Ports:
+                is_peer = self.network.matching.matches_address(rule, address)
+                certain, possible = (0, 0) if is_peer is False else ports_of(self.space, rule, numbers)
+                return (certain if is_peer else 0), possible
+
+            intervals_by_ports.setdefault(self._decided(chain, match), []).append((version, first, last))
+        return tuple(AddressClass(tuple(intervals), ports) for ports, intervals in intervals_by_ports.items())
+
+    def cuts(self, chain: Chain) -> frozenset[Point]:
+        """Return the points at which the rules of a chain tell addresses apart."""
+        return frozenset(point for _, rule in _rules_of(chain) for point in self.network.matching.cuts(rule))
+
+
+def _rules_of(chain: Chain) -> Iterator[tuple[PolicyRules, Rule]]:
+    for selecting in chain.policies:
+        yield from ((selecting.policy, rule) for rule in selecting.policy.rules(chain.direction))
+
+
+def _divided(groups: Iterable[int], members: int) -> list[int]:
+    return [part for group in groups for part in (group & members, group & ~members) if part]
+
+
+def _intervals(cuts: Iterable[Point]) -> Iterator[Interval]:
+    """Yield the version, the first and the last number of the ranges between points, of both versions."""
+    for version, length in _LENGTHS.items():
+        points = sorted({0, 1 << length, *(number for cut_version, number in cuts if cut_version == version)})
+        yield from ((version, first, end - 1) for first, end in pairwise(points))
+
+
+def joined(ranges: Iterable[Interval]) -> tuple[AddressRange, ...]:
+    """Join ranges of addresses that are next to each other."""
+    joined_ranges: list[Interval] = []
+    for version, first, last in sorted(ranges):
+        if joined_ranges and joined_ranges[-1][0] == version and joined_ranges[-1][2] + 1 == first:
+            joined_ranges[-1] = (version, joined_ranges[-1][1], last)
+        else:
+            joined_ranges.append((version, first, last))
+    return tuple(
+        AddressRange(from_number(version, first), from_number(version, last)) for version, first, last in joined_ranges
+    )

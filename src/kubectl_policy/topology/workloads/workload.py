@@ -1,0 +1,122 @@
+"""One workload: what a Pod, or the Pod template of a controller, says of labels, ports, addresses and its node."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING, Annotated, Final
+
+from msgspec import Meta, Struct
+
+from kubectl_policy.model.fields import Json, integer_at, labels_of, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.kind_roles import KINDS, POD
+from kubectl_policy.model.refs import ObjectRef  # noqa: TC001 (answers are encoded by these types)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import Resource
+
+# Containers whose ports are ports of the Pod; `initContainers` counts for sidecars, which go on running.
+_CONTAINERS: Final = ("containers", "initContainers")
+# The phases in which a Pod has neither processes nor an address (PodPhase).
+_FINISHED: Final = frozenset({"Succeeded", "Failed"})
+
+
+class ContainerPort(Struct, frozen=True, order=True):
+    """A port that a container declares."""
+
+    number: Annotated[int, Meta(description="The number of the port.")]
+    protocol: Annotated[str, Meta(description="TCP, UDP or SCTP.")]
+    name: Annotated[str, Meta(description="The name of the port; empty if it has none.")] = ""
+
+
+class Workload(Struct, frozen=True, dict=True, eq=False):
+    """A Pod, or a controller that stands for the Pods that it makes, none of which was read."""
+
+    ref: ObjectRef
+    _raw: Mapping[str, Json]
+
+    @property
+    def is_pod(self) -> bool:
+        """Whether this is a Pod itself."""
+        return self.ref.group_kind == POD
+
+    @property
+    def template(self) -> Mapping[str, Json]:
+        """The object itself for a Pod, else its Pod template."""
+        field = KINDS[self.ref.group_kind].template
+        return mapping_at(self._raw, field) if field else self._raw
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of the Pods."""
+        return labels_of(self.template)
+
+    @property
+    def spec(self) -> Mapping[str, Json]:
+        """The specification of the Pods."""
+        return mapping_at(self.template, "spec")
+
+    @property
+    def is_on_host_network(self) -> bool:
+        """Whether the Pods use the network of their nodes."""
+        return value_at(self._raw if self.is_pod else self.template, "spec.hostNetwork") is True
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a Pod has ended for good."""
+        return self.is_pod and text_at(self._raw, "status.phase") in _FINISHED
+
+    @property
+    def node(self) -> str:
+        """The name of the node of a Pod; empty if it is not known."""
+        return text_at(self.spec, "nodeName") if self.is_pod else ""
+
+    @property
+    def ports(self) -> tuple[ContainerPort, ...]:
+        """The ports that containers declare, in their order."""
+        return tuple(self._ports())
+
+    def _ports(self) -> Iterator[ContainerPort]:
+        spec = self.spec
+        for field in _CONTAINERS:
+            for container in mappings_at(spec, field):
+                if field != "containers" and text_at(container, "restartPolicy") != "Always":
+                    continue
+                for port in mappings_at(container, "ports"):
+                    number = integer_at(port, "containerPort")
+                    if number is not None:
+                        yield ContainerPort(number, text_at(port, "protocol") or "TCP", text_at(port, "name"))
+
+    def named_ports(self, name: str, protocol: str | None = None) -> frozenset[tuple[str, int]]:
+        """Return protocols and numbers of the ports with a name, of one protocol or of all."""
+        return frozenset(
+            (port.protocol, port.number)
+            for port in self.ports
+            if port.name == name and protocol in {None, port.protocol}
+        )
+
+    @property
+    def addresses(self) -> tuple[IPv4Address | IPv6Address, ...]:
+        """The addresses of a Pod; none if they are not known."""
+        status = mapping_at(self._raw, "status") if self.is_pod else {}
+        texts = [text_at(entry, "ip") for entry in mappings_at(status, "podIPs")] or [text_at(status, "podIP")]
+        return tuple(address for text in texts if (address := parse_address(text)))
+
+
+def workload_of(resource: Resource) -> Workload:
+    """Return the workload that an object of a workload kind is."""
+    return Workload(resource.ref, resource.raw)
+
+
+def parse_address(text: str) -> IPv4Address | IPv6Address | None:
+    """Parse an IP address; None for any other text."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+def from_number(version: int, number: int) -> IPv4Address | IPv6Address:
+    """Return the address of a version of IP that a number stands for."""
+    return IPv4Address(number) if version == 4 else IPv6Address(number)  # noqa: PLR2004 (the version)
