@@ -85,6 +85,10 @@ UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
 SERVICE: Final = GroupKind("", "Service")
 SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
 POD: Final = GroupKind("", "Pod")
+DEPLOYMENT: Final = GroupKind("apps", "Deployment")
+REPLICA_SET: Final = GroupKind("apps", "ReplicaSet")
+JOB: Final = GroupKind("batch", "Job")
+CRON_JOB: Final = GroupKind("batch", "CronJob")
 REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
 
 # The table, in the order of paths and of lists. Further kinds are taken for backends without sections, unless a
@@ -107,12 +111,12 @@ KIND_ROWS: Final = (
         group_kind=SERVICE_IMPORT, role="backend", short_names="svcim", sections="spec.ports", section_noun="port"
     ),
     _workload(POD, "po", template=""),
-    _workload(GroupKind("apps", "Deployment"), "deploy"),
-    _workload(GroupKind("apps", "ReplicaSet"), "rs"),
+    _workload(DEPLOYMENT, "deploy"),
+    _workload(REPLICA_SET, "rs"),
     _workload(GroupKind("apps", "StatefulSet"), "sts"),
     _workload(GroupKind("apps", "DaemonSet"), "ds"),
-    _workload(GroupKind("batch", "Job"), ""),
-    _workload(GroupKind("batch", "CronJob"), "cj", template="spec.jobTemplate.spec.template"),
+    _workload(JOB, ""),
+    _workload(CRON_JOB, "cj", template="spec.jobTemplate.spec.template"),
 )
 KINDS: Final[Mapping[GroupKind, TargetKind]] = {row.group_kind: row for row in KIND_ROWS}
 # Kinds on the paths of requests, and the kinds that run as Pods: there are many, and few questions are about them.

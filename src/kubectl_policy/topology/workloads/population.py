@@ -14,6 +14,7 @@ from kubectl_policy.model.kind_roles import POD, WORKLOADS
 from kubectl_policy.model.unknown import has_placeholder
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.workloads.addresses import AddressIndex
+from kubectl_policy.topology.workloads.owners import Owners
 from kubectl_policy.topology.workloads.pod_sets import NO_PODS, LabelIndex, PodSet, bitmap
 from kubectl_policy.topology.workloads.workload import Workload, workload_of
 
@@ -87,6 +88,15 @@ class Workloads:
     def position_of(self, ref: ObjectRef) -> int | None:
         """Return the position of a workload; None for what is none, or has ended."""
         return self._positions.get(ref)
+
+    @cached_property
+    def owners(self) -> Owners:
+        """The controllers of the workloads."""
+        return Owners(self.index)
+
+    def owner_of(self, workload: Workload) -> ObjectRef:
+        """Return the controller of a workload; the workload itself if it has none."""
+        return self.owners.of(workload)
 
     @cached_property
     def everything(self) -> int:

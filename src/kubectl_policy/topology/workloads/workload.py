@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import Json, integer_at, labels_of, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import KINDS, POD
-from kubectl_policy.model.refs import ObjectRef  # noqa: TC001 (answers are encoded by these types)
+from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,6 +40,21 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
     def is_pod(self) -> bool:
         """Whether this is a Pod itself."""
         return self.ref.group_kind == POD
+
+    @property
+    def is_from_server(self) -> bool:
+        """Whether an API server gave out the object, with all that it has."""
+        return bool(text_at(self._raw, "metadata.uid"))
+
+    @property
+    def controller(self) -> ObjectRef | None:
+        """The managing controller by the ownerReferences (metav1.GetControllerOf); None without any."""
+        for owner in mappings_at(self._raw, "metadata.ownerReferences"):
+            kind, name = text_at(owner, "kind"), text_at(owner, "name")
+            if owner.get("controller") is True and kind and name:
+                group = text_at(owner, "apiVersion").rpartition("/")[0]
+                return ObjectRef(GroupKind(group, kind), self.ref.namespace, name)
+        return None
 
     @property
     def template(self) -> Mapping[str, Json]:
