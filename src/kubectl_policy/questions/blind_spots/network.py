@@ -1,0 +1,141 @@
+"""Blind spots of answers about connections: workloads, labels and network policies that could not be read."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.defaults import NAME_LABEL
+from kubectl_policy.model.kind_roles import NAMESPACE, POD, WORKLOADS
+from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.refs import ObjectRef, shown_namespace
+from kubectl_policy.model.selectors import keys_of
+from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.network.peers import NODE
+from kubectl_policy.network.reading import EVALUATED_KINDS, NETWORK_POLICY
+from kubectl_policy.questions.blind_spots.relevance import describe_gaps, is_closed_in
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Gap, GroupKind
+    from kubectl_policy.network.policy import Peer, PolicyRules, Selection
+
+_NAMESPACED: Final = frozenset({NETWORK_POLICY, *WORKLOADS})
+_ADD: Final = "add the manifest that contains it"
+_ADD_ALL: Final = "add the manifests that contain them"
+_MAX_NAMES: Final = 5
+
+
+def unread_for_network(
+    analysis: Analysis,
+    namespaces: Collection[str] | None = None,
+    pods: Collection[str] | None = None,
+    *,
+    labels: bool = True,
+) -> tuple[BlindSpot, ...]:
+    """Return what could not be read and may change an answer about connections.
+
+    `namespaces` are those of the workloads whose network policies decide; those of other namespaces do not matter.
+    `pods` are the namespaces in which a workload that was not read matters: none of them for a connection between two
+    workloads that were read. None stands for all namespaces. Without `labels`, those of Namespaces and Nodes that were
+    not read do not matter, as for a verdict that is certain whatever they are.
+    """
+    workloads = (POD,) if analysis.index.source == "the cluster" else WORKLOADS
+    scopes = {**dict.fromkeys(EVALUATED_KINDS, namespaces), **dict.fromkeys(workloads, pods)}
+    gaps = [
+        gap
+        for gap in analysis.snapshot.gaps
+        if any(_may_hold(analysis, gap, kind, scope) for kind, scope in scopes.items())
+    ]
+    blind_spots = chain(
+        describe_gaps(analysis, gaps),
+        (spot for kind, scope in scopes.items() for spot in _assumed(analysis, kind, scope)),
+        _unread_labels(analysis, namespaces, pods) if labels else (),
+    )
+    return tuple(dict.fromkeys(blind_spots))
+
+
+def _may_hold(analysis: Analysis, gap: Gap, kind: GroupKind, namespaces: Collection[str] | None) -> bool:
+    """Whether a gap may hold objects of a kind in some namespaces; a network policy affects Pods without a name."""
+    if gap.kind not in {"", kind.kind} or gap.group not in {None, kind.group}:
+        return False
+    if gap.group is not None and gap.name and analysis.index.world.has(ObjectRef(kind, gap.namespace, gap.name)):
+        # A list has what was refused by its name.
+        return False
+    if not gap.kind and gap.declares is not None and kind not in gap.declares:
+        return False
+    if kind not in _NAMESPACED:
+        # What has settings of a chart alone, which name no such kind, is taken to stay in its namespace.
+        return bool(gap.kind) or gap.mentions is None or kind.kind in gap.mentions
+    if namespaces is None:
+        return True
+    is_near = not gap.namespace or any(may_equal(gap.namespace, namespace) for namespace in namespaces)
+    return bool(namespaces) and is_near and not is_closed_in(analysis, gap, frozenset(namespaces))
+
+
+def _assumed(analysis: Analysis, kind: GroupKind, namespaces: Collection[str] | None) -> Iterator[BlindSpot]:
+    """Yield objects that are said to exist: of these, nothing but their existence is known."""
+    homes = [""] if namespaces is None or kind not in _NAMESPACED else namespaces
+    if any(analysis.index.is_any_assumed(kind, namespace) for namespace in homes):
+        yield BlindSpot(
+            what=plural(kind.kind), reason="they are taken to exist, and nothing of them was read", remedy=_ADD_ALL
+        )
+
+
+def _unread_labels(
+    analysis: Analysis, namespaces: Collection[str] | None, pods: Collection[str] | None
+) -> Iterator[BlindSpot]:
+    """Yield the Namespaces and Nodes of which policies select some by labels that were not read."""
+    policies = [
+        policy
+        for policy in analysis.network.policies
+        if policy.tier != "NetworkPolicy" or namespaces is None or policy.ref.namespace in namespaces
+    ]
+    selecting = next((policy for policy in policies if any(map(_needs_labels, _selections(policy)))), None)
+    if selecting:
+        is_everywhere = namespaces is None or pods is None
+        homes = analysis.workloads.by_namespace if is_everywhere else sorted({*(namespaces or ()), *(pods or ())})
+        unread = [name for name in homes if analysis.index.namespace_labels(name) is None]
+        yield from _unread(
+            analysis,
+            [ObjectRef(NAMESPACE, "", name) for name in unread],
+            f"{selecting.ref} selects namespaces by their labels",
+        )
+    by_node = next((policy for policy in policies if any(peer.nodes is not None for peer in _peers(policy))), None)
+    if by_node and not analysis.index.of_kind(NODE) and analysis.index.presence(ObjectRef(NODE, "", "")) != "missing":
+        yield from _unread(analysis, [ObjectRef(NODE, "", "")], f"{by_node.ref} selects Nodes by their labels")
+
+
+def _unread(analysis: Analysis, refs: Sequence[ObjectRef], reason: str) -> Iterator[BlindSpot]:
+    """Yield the gaps that hide or change some objects of one kind, and together the objects that no gap is about."""
+    absence = analysis.index.absence
+    gaps = {ref: absence.change_of(ref) or next(absence.hiding(ref), None) for ref in refs}
+    yield from describe_gaps(analysis, dict.fromkeys(filter(None, gaps.values())))
+    unread = [ref for ref, gap in gaps.items() if gap is None]
+    if unread:
+        names = [shown_namespace(ref.name) for ref in unread if ref.name]
+        is_one = len(names) == 1
+        kind = unread[0].kind
+        yield BlindSpot(
+            what=f"{kind if is_one else plural(kind)} {listed(names, _MAX_NAMES)}".strip(),
+            reason=f"{reason}, and {'it is' if is_one else 'these are'} not in {analysis.index.source}",
+            remedy=_ADD if is_one else _ADD_ALL,
+        )
+
+
+def _needs_labels(selection: Selection) -> bool:
+    """Whether a selection depends on labels of a Namespace beyond its name."""
+    return not isinstance(selection.namespaces, str) and not keys_of(selection.namespaces) <= {NAME_LABEL}
+
+
+def _selections(policy: PolicyRules) -> Iterator[Selection]:
+    yield policy.subject
+    yield from (peer.selection for peer in _peers(policy) if peer.selection)
+
+
+def _peers(policy: PolicyRules) -> Iterable[Peer]:
+    rules = chain(policy.ingress, policy.egress)
+    return (peer for rule in rules for peer in rule.peers or ())

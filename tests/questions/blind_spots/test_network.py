@@ -1,0 +1,216 @@
+"""What could not be read and may change an answer about connections."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from kubectl_policy import analyze
+from kubectl_policy.model import Gap, GroupKind, Json, Permission, Resource
+from kubectl_policy.model.snapshot import AssumedObjects
+from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+from tests import build
+from tests.questions.build import analyzed
+
+NETWORKING: Final = "networking.k8s.io"
+CLUSTER_WIDE: Final = "policy.networking.k8s.io"
+DECLARED: Final = frozenset({GroupKind(NETWORKING, "NetworkPolicy"), GroupKind("apps", "Deployment")})
+
+
+def pod(name: str, namespace: str = "shop") -> Resource:
+    return build.resource("Pod", name, {"containers": []}, group="", namespace=namespace, labels={"app": name})
+
+
+def network_policy(*peers: Json, namespace: str = "shop") -> Resource:
+    """A policy for all Pods of a namespace that lets some peers in."""
+    spec: Json = {"podSelector": {}, "ingress": [{"from": list(peers)}]}
+    return build.resource("NetworkPolicy", "p", spec, group=NETWORKING, namespace=namespace)
+
+
+def cluster_policy(*peers: Json, subject: Json = None) -> Resource:
+    """An AdminNetworkPolicy that denies what some peers send."""
+    rule: Json = {"action": "Deny", "from": list(peers)}
+    spec: Json = {"priority": 1, "subject": subject or {"namespaces": {}}, "ingress": [rule] if peers else []}
+    return build.resource("AdminNetworkPolicy", "a", spec, group=CLUSTER_WIDE)
+
+
+def hidden(kind: str, group: str = "", namespace: str = "", **fields: object) -> Gap:
+    """A list that a cluster refuses."""
+    needs = Permission("list", f"{kind.lower()}s.{group}".strip("."), namespace)
+    return replace(Gap(kind, namespace, "forbidden", group=group, needs=needs, remedy="ask for it"), **fields)
+
+
+WORLD: Final = (build.namespace("shop"), build.namespace("far"), pod("a"), pod("b", "far"))
+
+
+def blind_spots(
+    gap: Gap, namespaces: tuple[str, ...] | None = ("shop",), pods: tuple[str, ...] | None = ()
+) -> list[str]:
+    analysis = analyzed(*WORLD, complete=True, gaps=[gap])
+    return [spot.what for spot in unread_for_network(analysis, namespaces, pods)]
+
+
+def test_nothing_is_missing_where_everything_was_read() -> None:
+    assert unread_for_network(analyzed(*WORLD, network_policy({"namespaceSelector": {}}), complete=True)) == ()
+
+
+@pytest.mark.parametrize(
+    ("gap", "namespaces", "expected"),
+    [
+        # A NetworkPolicy selects Pods of its own namespace alone.
+        (hidden("NetworkPolicy", NETWORKING, "far"), ("shop",), []),
+        (hidden("NetworkPolicy", NETWORKING, "far"), (), []),
+        (hidden("NetworkPolicy", NETWORKING), (), []),
+        (hidden("NetworkPolicy", NETWORKING, besides=frozenset({"shop"})), ("shop",), []),
+        (hidden("NetworkPolicy", "crd.projectcalico.org"), ("shop",), []),
+        (hidden("Ingress", NETWORKING), ("shop",), []),
+        (Gap("", "", "the server behind this API group does not answer", group="metrics.k8s.io"), ("shop",), []),
+        (Gap("", "far", "HelmRelease far/x may create objects"), ("shop",), ["objects of any kind in namespace far"]),
+        (Gap("", "far", "HelmRelease far/x may create objects", mentions=frozenset({"x"})), ("shop",), []),
+        (Gap("", "shop", "the chart is here", declares=frozenset({GroupKind("", "Service")})), ("shop",), []),
+        # Whatever else it names, a NetworkPolicy may be among what an unknown chart makes.
+        (
+            Gap("", "shop", "HelmRelease shop/x may create objects", mentions=frozenset({"x"})),
+            ("shop",),
+            ["objects of any kind in namespace shop"],
+        ),
+        (Gap("", "shop", "the chart is here", declares=DECLARED), ("shop",), ["objects of any kind in namespace shop"]),
+        (hidden("NetworkPolicy", NETWORKING, "shop"), ("shop",), ["NetworkPolicies in namespace shop"]),
+        (hidden("NetworkPolicy", NETWORKING), ("shop",), ["NetworkPolicies"]),
+        (hidden("NetworkPolicy", NETWORKING, "far"), None, ["NetworkPolicies in namespace far"]),
+        (
+            hidden("NetworkPolicy", NETWORKING, besides=frozenset({"shop"})),
+            ("shop", "far"),
+            ["NetworkPolicies not in namespace shop"],
+        ),
+        (Gap("NetworkPolicy", "${TEAM}", "not YAML"), ("shop",), ["NetworkPolicy in namespace ${TEAM}"]),
+        (hidden("AdminNetworkPolicy", CLUSTER_WIDE), (), ["AdminNetworkPolicies"]),
+        (hidden("BaselineAdminNetworkPolicy", CLUSTER_WIDE), ("shop",), ["BaselineAdminNetworkPolicies"]),
+        (hidden("ClusterNetworkPolicy", CLUSTER_WIDE), ("shop",), ["ClusterNetworkPolicies"]),
+        (
+            Gap("", "", "the server does not answer", group=CLUSTER_WIDE),
+            (),
+            [f"objects of API group {CLUSTER_WIDE}"],
+        ),
+        (
+            Gap("", "far", "not YAML", mentions=frozenset({"ClusterNetworkPolicy"})),
+            (),
+            ["objects of any kind in namespace far"],
+        ),
+    ],
+)
+def test_policies_that_may_decide(gap: Gap, namespaces: tuple[str, ...] | None, expected: list[str]) -> None:
+    assert blind_spots(gap, namespaces) == expected
+
+
+@pytest.mark.parametrize(
+    ("gap", "pods", "expected"),
+    [
+        (hidden("Pod"), (), []),
+        (hidden("Pod", namespace="far"), ("shop",), []),
+        (hidden("Pod", besides=frozenset({"far"})), ("far",), []),
+        (hidden("Service"), None, []),
+        # Its list has it.
+        (hidden("Pod", namespace="shop", name="a"), None, []),
+        (hidden("Pod"), ("shop",), ["Pods"]),
+        (hidden("Pod", besides=frozenset({"far"})), None, ["Pods not in namespace far"]),
+        (hidden("Pod", namespace="far"), None, ["Pods in namespace far"]),
+        (hidden("Pod", namespace="shop", name="hidden"), None, ["Pod shop/hidden"]),
+        (Gap("Deployment", "far", "not YAML", mentions=frozenset()), None, ["Deployment in namespace far"]),
+        # What was read of it may be different.
+        (Gap("Pod", "shop", "patched", name="a"), ("shop",), ["Pod shop/a"]),
+    ],
+)
+def test_workloads_at_the_other_end(gap: Gap, pods: tuple[str, ...] | None, expected: list[str]) -> None:
+    assert blind_spots(gap, (), pods) == expected
+
+
+def test_on_a_cluster_pods_alone_are_workloads() -> None:
+    snapshot = build.snapshot(*WORLD, complete=True, gaps=[hidden("Deployment", "apps"), hidden("Pod")])
+    (spot,) = unread_for_network(analyze(replace(snapshot, source="the cluster")))
+    assert (spot.what, spot.needs) == ("Pods", ("list pods in all namespaces",))
+
+
+def test_what_is_said_to_exist_is_not_known() -> None:
+    def assumed(kind: str, namespace: str = "") -> list[BlindSpot]:
+        snapshot = replace(build.snapshot(*WORLD, complete=True), assumed=(AssumedObjects(kind, namespace),))
+        return [*unread_for_network(analyze(snapshot), ("shop",), ())]
+
+    assert assumed("service") == assumed("pod") == assumed("networkpolicy", "far") == []
+    spot = BlindSpot(
+        what="NetworkPolicies",
+        reason="they are taken to exist, and nothing of them was read",
+        remedy="add the manifests that contain them",
+    )
+    assert assumed("networkpolicy") == assumed("networkpolicies", "shop") == [spot]
+    assert assumed("anp") == [replace(spot, what="AdminNetworkPolicies")]
+
+
+TEAM: Final[Json] = {"matchLabels": {"team": "a"}}
+BY_NAME: Final[Json] = {"matchLabels": {"kubernetes.io/metadata.name": "far"}}
+ADD: Final = "add the manifest that contains it"
+PODS: Final = (pod("a"), pod("b", "far"), pod("c", "lost"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "namespaces", "pods", "expected"),
+    [
+        (network_policy({"namespaceSelector": BY_NAME}), None, None, []),
+        (network_policy({"namespaceSelector": {}}), None, None, []),
+        (network_policy({"podSelector": {}}), None, None, []),
+        (network_policy({"ipBlock": {"cidr": "10.0.0.0/8"}}), None, None, []),
+        (network_policy({"namespaceSelector": TEAM}, namespace="far"), ("shop",), ("lost",), []),
+        (network_policy({"namespaceSelector": TEAM}), ("shop",), (), []),
+        (network_policy({"namespaceSelector": TEAM}), ("shop",), ("lost",), ["Namespace lost"]),
+        (network_policy({"namespaceSelector": TEAM}), None, None, ["Namespaces far and lost"]),
+        (network_policy({"namespaceSelector": TEAM}), ("shop",), None, ["Namespaces far and lost"]),
+        (cluster_policy(subject={"namespaces": TEAM}), ("far",), (), ["Namespace far"]),
+        (cluster_policy({"namespaces": TEAM}), ("shop",), ("far",), ["Namespace far"]),
+    ],
+)
+def test_labels_of_namespaces_that_a_policy_selects(
+    policy: Resource, namespaces: tuple[str, ...] | None, pods: tuple[str, ...] | None, expected: list[str]
+) -> None:
+    analysis = analyzed(build.namespace("shop"), *PODS, policy)
+    assert [spot.what for spot in unread_for_network(analysis, namespaces, pods)] == expected
+    assert unread_for_network(analysis, namespaces, pods, labels=False) == ()
+
+
+def test_what_shows_the_labels() -> None:
+    policy = network_policy({"namespaceSelector": TEAM})
+    (one,) = unread_for_network(analyzed(build.namespace("far"), build.namespace("lost"), *PODS, policy))
+    reason = "NetworkPolicy shop/p selects namespaces by their labels, and it is not in the input"
+    assert one == BlindSpot(what="Namespace shop", reason=reason, remedy=ADD)
+    (several,) = unread_for_network(analyzed(*PODS, policy))
+    assert (several.what, several.reason, several.remedy) == (
+        "Namespaces far, lost and shop",
+        "NetworkPolicy shop/p selects namespaces by their labels, and these are not in the input",
+        "add the manifests that contain them",
+    )
+
+
+def test_labels_that_a_cluster_hides_or_that_may_be_different() -> None:
+    policy = network_policy({"namespaceSelector": TEAM})
+    forbidden = analyzed(*PODS, policy, complete=True, gaps=[hidden("Namespace")])
+    assert [(spot.what, spot.reason) for spot in unread_for_network(forbidden)] == [("Namespaces", "forbidden")]
+    patched = Gap("Namespace", "", "it is different in b.yaml", name="shop")
+    changed = analyzed(*map(build.namespace, ("shop", "far", "lost")), *PODS, policy, gaps=[patched])
+    assert [(spot.what, spot.is_there) for spot in unread_for_network(changed)] == [("Namespace shop", True)]
+
+
+ON_NODES: Final = cluster_policy({"nodes": {"matchLabels": {"zone": "a"}}})
+NODE: Final = build.resource("Node", "n", group="")
+
+
+def test_nodes_that_a_policy_selects() -> None:
+    assert unread_for_network(analyzed(*WORLD)) == ()
+    assert unread_for_network(analyzed(*WORLD, ON_NODES, NODE)) == ()
+    assert unread_for_network(analyzed(*WORLD, ON_NODES, complete=True)) == ()
+    (spot,) = unread_for_network(analyzed(*WORLD, ON_NODES))
+    reason = "AdminNetworkPolicy a selects Nodes by their labels, and these are not in the input"
+    assert spot == BlindSpot(what="Nodes", reason=reason, remedy="add the manifests that contain them")
+    forbidden = analyzed(*WORLD, ON_NODES, complete=True, gaps=[hidden("Node")])
+    assert [spot.what for spot in unread_for_network(forbidden)] == ["Nodes"]
