@@ -59,6 +59,19 @@ def keys_of(selector: Mapping[str, Json]) -> set[str]:
     return {key for key, _, _ in _requirements(selector)}
 
 
+def selector_text(selector: Mapping[str, Json]) -> str:
+    """Return a selector as kubectl writes it: `app=web,tier in (a,b),!canary`; "" for one that selects everything."""
+    terms: list[str] = []
+    for key, operator, values in _requirements(selector):
+        if operator in {"Exists", "DoesNotExist"}:
+            terms.append(key if operator == "Exists" else f"!{key}")
+        elif operator == "In" and len(values) == 1:
+            terms.append(f"{key}={values[0]}")
+        else:
+            terms.append(f"{key} {operator.lower() or '?'} ({','.join(values)})")
+    return ",".join(terms)
+
+
 def required_labels(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, str | None]]]:
     """Yield, for each requirement that an object without labels cannot satisfy, the labels of which it must have one.
 

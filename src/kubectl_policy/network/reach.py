@@ -121,12 +121,11 @@ class Reach:
 
     def _by_names(self, subject: SubjectClass) -> Iterator[SubjectClass]:
         """Divide workloads by the ports that have the names in their rules."""
-        return (SubjectClass(part, subject.chain) for part in self._alike(subject.members, subject.chain))
+        return (SubjectClass(part, subject.chain) for part in self._alike([subject.members], subject.chain))
 
-    def _alike(self, members: int, chain: Chain) -> list[int]:
+    def _alike(self, groups: list[int], chain: Chain) -> list[int]:
         """Divide workloads by the ports that have the names in some rules."""
         ports = chained.from_iterable(rule.ports or () for _, rule in _rules_of(chain))
-        groups = [members]
         for name in sorted({port.name for port in ports if isinstance(port, NamedPort)}):
             for having in self.network.workloads.by_named_port(name).values():
                 groups = _divided(groups, having)
@@ -136,13 +135,10 @@ class Reach:
     def peers(self, subject: SubjectClass) -> tuple[PeerClass, ...]:
         """Return the ports that the policies of some workloads allow with all workloads, in classes of these."""
         chain = subject.chain
-        groups = [self.pods]
-        for policy, rule in _rules_of(chain):
-            matched = self.network.matching.pods(policy, rule)
-            groups = _divided(_divided(groups, matched.certain), matched.possible)
+        groups = self._divided_by_rules(self.pods, chain)
         is_egress = chain.direction == "egress"
         if is_egress:
-            groups = [part for group in groups for part in self._alike(group, chain)]
+            groups = self._alike(groups, chain)
         members_by_ports: dict[Allowed, int] = {}
         for members in groups:
             match = self._matching_peers(members, members if is_egress else subject.members)
@@ -167,6 +163,24 @@ class Reach:
             return (certain if matched.certain & members else 0), possible
 
         return match
+
+    def alike(self, sources: int, destinations: int) -> tuple[tuple[int, int], ...]:
+        """Divide pairs of workloads into sets that no rule tells apart: each of some sources with each destination."""
+        return tuple(
+            (senders, receivers)
+            for source in self.classes_of(sources, "egress")
+            for destination in self.classes_of(destinations, "ingress")
+            for senders in self._divided_by_rules(source.members, destination.chain)
+            for receivers in self._alike(self._divided_by_rules(destination.members, source.chain), source.chain)
+        )
+
+    def _divided_by_rules(self, members: int, chain: Chain) -> list[int]:
+        """Divide workloads by the rules that match them as peers."""
+        groups = [members]
+        for policy, rule in _rules_of(chain):
+            matched = self.network.matching.pods(policy, rule)
+            groups = _divided(_divided(groups, matched.certain), matched.possible)
+        return groups
 
     def addresses(self, subject: SubjectClass, cuts: Iterable[Point] = ()) -> tuple[AddressClass, ...]:
         """Return the ports that the policies of some workloads allow with addresses outside, in classes of these.

@@ -17,7 +17,7 @@ from kubectl_policy.cli.options import (
     ShowAll,
     exit_code,
 )
-from kubectl_policy.cli.remarks import at_fields, mention_namespaces
+from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.syntax import split_objects
 from kubectl_policy.cli.terminal import write_remarks
 from kubectl_policy.errors import UsageError
@@ -26,13 +26,18 @@ from kubectl_policy.render.output.formats import Renderers
 from kubectl_policy.render.output.text import Line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, Origin
     from kubectl_policy.model.authorship import Authorship
+    from kubectl_policy.questions.connections.connection import ConnectionDescription
+    from kubectl_policy.questions.connections.endpoints import NamedEnd
     from kubectl_policy.questions.describe.description import Description, Descriptions, Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.fields import FindAuthor, WrittenValue
+    from kubectl_policy.render.connections import connection
     from kubectl_policy.render.describe import headline, objects, policies
     from kubectl_policy.render.output import encoding
     from kubectl_policy.render.output.columns import Table
@@ -43,6 +48,7 @@ else:
     headline, objects, policies = (
         LazyFunctions(f"kubectl_policy.render.describe.{name}") for name in ("headline", "objects", "policies")
     )
+    connection = LazyFunctions("kubectl_policy.render.connections.connection")
     encoding = LazyFunctions("kubectl_policy.render.output.encoding")
     headlines = LazyFunctions("kubectl_policy.render.wording.headlines")
 
@@ -61,6 +67,13 @@ POLICY_DESCRIPTION: Final["Renderers[PolicyDescription]"] = Renderers(
     tree=policies.policy_text,
     table=lambda answer, _: [policies.targets_of([answer])],
     names=lambda answer: dict.fromkeys(node.object for node in answer.affected),
+)
+
+CONNECTION_DESCRIPTION: Final["Renderers[ConnectionDescription]"] = Renderers(
+    kind="ConnectionDescription",
+    headline=connection.connection_headline,
+    tree=connection.connection_text,
+    table=connection.connection_table,
 )
 
 
@@ -108,6 +121,15 @@ def describe(
     section: Annotated[str, SelectionOption(metavar="NAME", help="Describe one listener, rule or port.")] = "",
     kind: PolicyKinds = None,
     field: Fields = None,
+    to: Annotated[
+        str, SelectionOption("--to", metavar="TYPE/NAME|IP", help="Ask whether the object may connect to this one.")
+    ] = "",
+    from_: Annotated[
+        str, SelectionOption("--from", metavar="TYPE/NAME|IP", help="Ask whether this one may connect to the object.")
+    ] = "",
+    port: Annotated[
+        str, SelectionOption("--port", metavar="PORT[/PROTOCOL]", help="The port for --to and --from, also by name.")
+    ] = "",
     blame: Annotated[
         bool, OutputOption("--blame", help="Show who wrote each setting, from managedFields or git.")
     ] = False,
@@ -127,6 +149,7 @@ def describe(
       kubectl policy describe gateway edge -n infra --section https --offline manifests/
       kubectl policy describe httproute/baker -n baker --kind timeoutpolicy --offline manifests/
       kubectl policy describe -f route.yaml -n baker --offline manifests/
+      kubectl policy describe pod/web -n shop --to svc/cart --port 80 --offline manifests/
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
     """
     if objects and filename:
@@ -139,6 +162,8 @@ def describe(
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.history import Authors
 
+    if to or from_ or port:
+        return _describe_connection(call, analysis, pairs, (from_, to, port), allow_incomplete=allow_incomplete)
     named = (find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs)
     subjects = objects_in(call, analysis, filename) if filename else tuple(dict.fromkeys(named))
     focus = focus_on(analysis, kind or (), field or ())
@@ -153,6 +178,48 @@ def describe(
         write_remarks(*authors.complaints)
     is_unknown = any(item.unknown for item in several.items)
     return exit_code(incomplete=is_unknown and not allow_incomplete)
+
+
+def _describe_connection(
+    call: CommandCall,
+    analysis: "Analysis",
+    pairs: "Sequence[tuple[str, str]]",
+    asked: tuple[str, str, str],
+    *,
+    allow_incomplete: bool,
+) -> int:
+    """Describe the connections between an object and another end."""
+    from kubectl_policy.questions.connections.connection import PortQuery, describe_connection, with_rule_lines
+
+    start, end, port = asked
+    if bool(start) == bool(end):
+        raise UsageError("a connection has two ends, and one of them is the object", "say --to or --from")
+    if len(pairs) != 1:
+        raise UsageError("a connection is asked of one object", "name it as TYPE/NAME")
+    subject = _end(call, analysis, "/".join(pairs[0]))
+    source, destination = (_end(call, analysis, start), subject) if start else (subject, _end(call, analysis, end))
+    answer = describe_connection(analysis, source, destination, PortQuery.parse(port) if port else None)
+    answer = with_rule_lines(answer, lambda origin, field: at_field(origin, field, call.lines))
+    call.show(CONNECTION_DESCRIPTION, answer, analysis, unseen=answer.unseen)
+    mention_namespaces(analysis, filter(None, (source.object, destination.object)))
+    return exit_code(incomplete=answer.unknown and not allow_incomplete)
+
+
+def _end(call: CommandCall, analysis: "Analysis", text: str) -> "NamedEnd":
+    """Return the end of a connection that is named by `TYPE/NAME`, `TYPE/NAMESPACE/NAME`, or an IP address."""
+    from kubectl_policy.questions.connections.endpoints import end_at_address, end_of
+    from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.topology.workloads.workload import parse_address
+
+    address = parse_address(text)
+    if address:
+        return end_at_address(analysis, address)
+    type_name, slash, name = text.partition("/")
+    if not (slash and name):
+        raise UsageError(
+            f'"{text}" is neither TYPE/NAME nor an IP address', "for example: --to svc/cart, --to 10.0.0.1"
+        )
+    return end_of(analysis, find(analysis, type_name, name, call.in_namespace))
 
 
 def _author(

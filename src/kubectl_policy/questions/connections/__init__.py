@@ -1,0 +1,1 @@
+"""Questions about connections of workloads: which are allowed, by which network policies, and what changes them."""

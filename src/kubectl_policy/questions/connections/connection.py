@@ -1,0 +1,211 @@
+"""Answer whether workloads may connect to others: the verdict for each port, alike pairs together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.network.connection import Connection, Endpoint
+from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS
+from kubectl_policy.network.ports import PortSpace
+from kubectl_policy.network.reach import Reach
+from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
+from kubectl_policy.questions.connections.verdicts import Verdict, verdict_on, verdict_with_lines
+from kubectl_policy.questions.connections.workload_sets import WorkloadSet, workload_set
+from kubectl_policy.topology.workloads.pod_sets import positions_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.network.policy import Protocol
+    from kubectl_policy.questions.connections.endpoints import NamedEnd
+    from kubectl_policy.questions.connections.rule_views import Locate
+    from kubectl_policy.topology.workloads.services import ServicePort
+
+
+class PortQuery(Struct, frozen=True):
+    """A port as it is asked for: a number or a name, and a protocol; an empty one is any."""
+
+    port: int | str
+    protocol: Protocol | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> PortQuery:
+        """Parse `80`, `80/UDP`, `http` or `http/TCP`. Raises `UsageError` for anything else."""
+        port, slash, protocol_text = text.partition("/")
+        protocol = next((name for name in PROTOCOLS if name == protocol_text.upper()), None)
+        is_number = port.isascii() and port.isdigit()
+        if not port or (slash and protocol is None) or (is_number and not 1 <= int(port[:6]) <= MAX_PORT):
+            raise UsageError(f'"{text}" is no port', "for example: --port 80, --port 53/UDP, --port http")
+        return cls(int(port) if is_number else port, protocol)
+
+
+class CheckedConnection(Struct, frozen=True, kw_only=True):
+    """The verdict on the connections of some workloads with others, which are all alike."""
+
+    sources: Annotated[
+        WorkloadSet | None, Meta(description="The workloads that connect; null for an address outside of the cluster.")
+    ]
+    destinations: Annotated[
+        WorkloadSet | None,
+        Meta(description="The workloads to which they connect; null for an address outside of the cluster."),
+    ]
+    service_port: Annotated[
+        ServicePort | None, Meta(description="The port of the Service that leads to the port; null without a Service.")
+    ]
+    verdict: Annotated[Verdict, "inline"]
+
+
+class ConnectionDescription(Answer, frozen=True, kw_only=True):
+    """The answer about connections between two ends."""
+
+    source: Annotated[NamedEnd, Meta(description="The end that connects.")]
+    destination: Annotated[NamedEnd, Meta(description="The end to which it connects.")]
+    connections: Annotated[
+        tuple[CheckedConnection, ...], Meta(description="The verdicts, by port and by pairs of workloads.")
+    ]
+    unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
+
+    @property
+    def allowed(self) -> Annotated[bool | None, Meta()]:
+        """Whether all connections are allowed; null if some are not, or if that is not known."""
+        verdicts = {checked.verdict.allowed for checked in self.connections}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether the verdict is not known."""
+        return any(checked.verdict.allowed is None for checked in self.connections)
+
+
+def describe_connection(
+    analysis: Analysis, source: NamedEnd, destination: NamedEnd, port: PortQuery | None
+) -> ConnectionDescription:
+    """Return the verdicts on the connections between two ends, to one port or to those that the destination declares.
+
+    Raises `UsageError` if no port is asked for and none is declared.
+    """
+    connections = tuple(_checked(analysis, source, destination, port))
+    if not connections:
+        raise UsageError(_why_none(destination, port), "name a port: --port 8080, or --port 53/UDP")
+    members = source.members | destination.members
+    workloads = analysis.workloads
+    namespaces = frozenset(workloads.all[position].ref.namespace for position in positions_in(members))
+    return ConnectionDescription(
+        source=source,
+        destination=destination,
+        connections=connections,
+        place=analysis.index.source,
+        unseen=tuple(unread_for_network(analysis, namespaces)),
+    )
+
+
+def with_rule_lines(answer: ConnectionDescription, locate: Locate) -> ConnectionDescription:
+    """Return the answer with the lines of rules instead of those of their policies."""
+    return replace(
+        answer,
+        connections=tuple(
+            replace(checked, verdict=verdict_with_lines(checked.verdict, locate)) for checked in answer.connections
+        ),
+    )
+
+
+def _why_none(destination: NamedEnd, port: PortQuery | None) -> str:
+    name = destination.object or destination.address
+    return f"{name} has no port {port.port}" if port else f"{name} declares no port"
+
+
+def _checked(
+    analysis: Analysis, source: NamedEnd, destination: NamedEnd, query: PortQuery | None
+) -> Iterator[CheckedConnection]:
+    """Yield the verdicts, each for workloads that are alike on both ends."""
+    alike: dict[tuple[ServicePort | None, Verdict], list[tuple[int, int]]] = {}
+    for senders, receivers in _pairs(analysis, source, destination):
+        receiver = next(positions_in(receivers), None)
+        for service_port, protocol, number in _ports(analysis, destination, receiver, query):
+            connection = Connection(
+                source=_endpoint(senders, source),
+                destination=_endpoint(receivers, destination),
+                protocol=protocol,
+                port=number,
+            )
+            verdict = verdict_on(analysis.network, connection)
+            alike.setdefault((service_port, verdict), []).append((senders, receivers))
+    for (service_port, verdict), pairs in alike.items():
+        for senders, receivers in _joined(pairs):
+            yield CheckedConnection(
+                sources=workload_set(analysis.workloads, senders) if senders else None,
+                destinations=workload_set(analysis.workloads, receivers) if receivers else None,
+                service_port=service_port,
+                verdict=verdict,
+            )
+
+
+def _joined(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join pairs of sets with the same first set, then those with the same second one."""
+    by_sender: dict[int, int] = {}
+    for senders, receivers in pairs:
+        by_sender[senders] = by_sender.get(senders, 0) | receivers
+    by_receiver: dict[int, int] = {}
+    for senders, receivers in by_sender.items():
+        by_receiver[receivers] = by_receiver.get(receivers, 0) | senders
+    return ((senders, receivers) for receivers, senders in by_receiver.items())
+
+
+def _endpoint(members: int, end: NamedEnd) -> Endpoint:
+    return Endpoint(position=next(positions_in(members), None), address=end.ip)
+
+
+def _pairs(analysis: Analysis, source: NamedEnd, destination: NamedEnd) -> Iterator[tuple[int, int]]:
+    """Yield workloads of both ends that no rule tells apart; 0 for an address outside."""
+    reach = Reach(analysis.network, PortSpace(analysis.network.ranges))
+    on_nodes = analysis.workloads.on_host_network
+    pods = [end.members & ~on_nodes for end in (source, destination)]
+    if source.members and destination.members:
+        yield from reach.alike(*pods)
+    else:
+        for direction, members in (("egress", pods[0]), ("ingress", pods[1])):
+            for subject in reach.classes_of(members, direction):
+                yield (subject.members, 0) if direction == "egress" else (0, subject.members)
+    # What is on the network of a node may be alike by its rules, and differ by its node.
+    for sender in _single(source.members):
+        for receiver in _single(destination.members):
+            if (sender | receiver) & on_nodes:
+                yield sender, receiver
+
+
+def _single(members: int) -> list[int]:
+    return [1 << position for position in positions_in(members)] or [0]
+
+
+def _ports(
+    analysis: Analysis, destination: NamedEnd, receiver: int | None, query: PortQuery | None
+) -> Iterator[tuple[ServicePort | None, Protocol, int]]:
+    """Yield the ports of a destination that are asked for, with the port of a Service that leads there."""
+    workload = None if receiver is None else analysis.workloads.all[receiver]
+    if destination.ports and workload:
+        for service_port in destination.ports:
+            if query is None or _is_meant(query, service_port.port, service_port.name, service_port.protocol):
+                for protocol in _protocols(service_port.protocol):
+                    yield from ((service_port, protocol, number) for number in service_port.numbers_at(workload))
+        return
+    declared = [(port.number, port.name, port.protocol) for port in (workload.ports if workload else ())]
+    meant = [port for port in declared if query is None or _is_meant(query, *port)]
+    if not meant and query and isinstance(query.port, int):
+        meant = [(query.port, "", query.protocol or "TCP")]
+    for number, _, protocol_text in dict.fromkeys(meant):
+        yield from ((None, protocol, number) for protocol in _protocols(protocol_text))
+
+
+def _is_meant(query: PortQuery, number: int, name: str, protocol: str) -> bool:
+    is_port = query.port == number if isinstance(query.port, int) else query.port == name
+    return is_port and query.protocol in {None, protocol}
+
+
+def _protocols(text: str) -> Iterable[Protocol]:
+    return (protocol for protocol in PROTOCOLS if protocol == text)

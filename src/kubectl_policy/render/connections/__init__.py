@@ -1,0 +1,1 @@
+"""Answers about connections of workloads as text and tables."""

@@ -1,0 +1,74 @@
+"""Phrases for ends of connections, sets of workloads and rules of network policies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kind_roles import POD
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.output.text import Line, Segment
+from kubectl_policy.render.wording.names import at_origin, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.network.policy import Action
+    from kubectl_policy.questions.connections.endpoints import NamedEnd
+    from kubectl_policy.questions.connections.rule_views import RuleView
+    from kubectl_policy.questions.connections.workload_sets import WorkloadGroup, WorkloadSet
+    from kubectl_policy.render.output.text import View
+
+# So many controllers and namespaces are named at a terminal.
+_MAX_GROUPS: Final = 6
+_VERBS: Final[Mapping[Action, str]] = {"Allow": "allow", "Deny": "deny", "Pass": "pass on"}
+
+
+def end_phrase(end: NamedEnd) -> str:
+    """Name an end of a connection: `Pod shop/web`, `address 8.8.8.8`."""
+    return str(end.object) if end.object else f"address {end.address}"
+
+
+def set_phrase(workloads: WorkloadSet, view: View) -> str:
+    """Name a set of workloads: `Deployment shop/web (3 Pods), every workload in namespace db`."""
+    if workloads.everything:
+        return f"all {count(workloads.number, 'workload')}"
+    names = [f"every workload in namespace {namespace}" for namespace in workloads.namespaces]
+    names += map(group_phrase, workloads.groups)
+    shown, rest = view.first(names, _MAX_GROUPS)
+    return listed([*shown, f"{rest} more; --show-all names them"] if rest else [*shown]) or "no workload"
+
+
+def group_phrase(group: WorkloadGroup) -> str:
+    """Name workloads of one controller: `Deployment shop/web (3 Pods)`."""
+    controller = group.controller
+    is_single = controller.group_kind == POD or group.number == 1
+    return str(controller) if is_single else f"{controller} ({count(group.number, 'Pod')})"
+
+
+def rule_phrase(view: RuleView) -> str:
+    """Name a rule: `NetworkPolicy shop/web, ingress[0]`, `AdminNetworkPolicy dns, rule "allow-dns"`."""
+    policy = str(view.policy.policy)
+    if not view.field:
+        return f"{policy}, which isolates"
+    position = view.field.removeprefix("spec.")
+    return f"{policy}, {position}" if view.rule == position else f'{policy}, {position} "{view.rule}"'
+
+
+def rule_line(view: RuleView, lead: str = "", *, indent: int = 4) -> Line:
+    """Return a line with a rule, what it does, and its place."""
+    priority = f" (priority {view.policy.priority})" if view.policy.priority is not None else ""
+    spans = (
+        Segment(f"{lead}{rule_phrase(view)}{priority}", "subject"),
+        Segment(at_origin(view.origin, "   {}"), "aside"),
+    )
+    return Line(spans, indent, indent + 2)
+
+
+def action_verb(action: Action) -> str:
+    """Return the verb for an action: `allow`, `deny`, `pass on`."""
+    return _VERBS[action]
+
+
+def rule_lines(views: tuple[RuleView, ...], lead: str, *, indent: int = 4) -> Iterator[Line]:
+    """Return a line for each of some rules."""
+    return (rule_line(view, lead, indent=indent) for view in views)
