@@ -93,15 +93,16 @@ def describe_connection(
     connections = tuple(_checked(analysis, source, destination, port))
     if not connections:
         raise UsageError(_why_none(destination, port), "name a port: --port 8080, or --port 53/UDP")
-    members = source.members | destination.members
     workloads = analysis.workloads
+    members = source.members | destination.members
     namespaces = frozenset(workloads.all[position].ref.namespace for position in positions_in(members))
+    is_unknown = any(checked.verdict.allowed is None for checked in connections)
     return ConnectionDescription(
         source=source,
         destination=destination,
         connections=connections,
         place=analysis.index.source,
-        unseen=tuple(unread_for_network(analysis, namespaces)),
+        unseen=unread_for_network(analysis, namespaces, (), labels=is_unknown),
     )
 
 
@@ -169,9 +170,8 @@ def _pairs(analysis: Analysis, source: NamedEnd, destination: NamedEnd) -> Itera
     if source.members and destination.members:
         yield from reach.alike(*pods)
     else:
-        for direction, members in (("egress", pods[0]), ("ingress", pods[1])):
-            for subject in reach.classes_of(members, direction):
-                yield (subject.members, 0) if direction == "egress" else (0, subject.members)
+        yield from ((subject.members, 0) for subject in reach.classes_of(pods[0], "egress"))
+        yield from ((0, subject.members) for subject in reach.classes_of(pods[1], "ingress"))
     # What is on the network of a node may be alike by its rules, and differ by its node.
     for sender in _single(source.members):
         for receiver in _single(destination.members):

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kind_roles import GATEWAY, NAMESPACE, POD, SERVICE, WORKLOADS
-from kubectl_policy.topology.workloads.owners import owner_of
 from kubectl_policy.topology.workloads.pod_sets import bitmap
 from kubectl_policy.topology.workloads.services import ServicePort, behind_gateway, behind_service, service_ports
 
@@ -70,7 +69,7 @@ def _members(analysis: Analysis, ref: ObjectRef) -> int:
         return bitmap(
             position
             for position, workload in pairs
-            if workload.ref.namespace == ref.namespace and owner_of(workloads.index, workload) == ref
+            if workload.ref.namespace == ref.namespace and workloads.owners.of(workload) == ref
         )
     if kind == SERVICE:
         service = analysis.index.get(ref)

@@ -131,7 +131,9 @@ def _others(network: Network, connection: Connection, side: SideDecision, peer: 
     """Yield what each further policy would decide by itself."""
     known = {step.policy.ref for step in (*side.deciding, *side.passing)}
     for selecting in side.chain.policies:
-        if selecting.policy.ref in known:
+        # NetworkPolicies add up: one that does not allow what another one allows says nothing against it.
+        is_counted = side.tier == "NetworkPolicy" == selecting.policy.tier
+        if selecting.policy.ref in known or is_counted:
             continue
         alone = _alone(selecting, side.chain)
         decision = decision_of(network, connection, alone, peer)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from kubectl_policy.model import ObjectRef  # noqa: TC001 (answers are encoded by these types)
-from kubectl_policy.topology.workloads.owners import owner_of
 from kubectl_policy.topology.workloads.pod_sets import positions_in
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def workload_set(workloads: Workloads, members: int) -> WorkloadSet:
             remaining &= ~inside
     numbers: dict[ObjectRef, int] = {}
     for position in positions_in(remaining):
-        controller = owner_of(workloads.index, workloads.all[position])
+        controller = workloads.owners.of(workloads.all[position])
         numbers[controller] = numbers.get(controller, 0) + 1
     return WorkloadSet(
         number=members.bit_count(),

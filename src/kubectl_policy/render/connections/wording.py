@@ -24,8 +24,8 @@ _VERBS: Final[Mapping[Action, str]] = {"Allow": "allow", "Deny": "deny", "Pass":
 
 
 def end_phrase(end: NamedEnd) -> str:
-    """Name an end of a connection: `Pod shop/web`, `address 8.8.8.8`."""
-    return str(end.object) if end.object else f"address {end.address}"
+    """Name an end of a connection: `Pod shop/web`, `8.8.8.8`."""
+    return str(end.object) if end.object else end.address
 
 
 def set_phrase(workloads: WorkloadSet, view: View) -> str:
