@@ -1,0 +1,1 @@
+"""Tests of network policies, and an independent judge of their verdicts."""
