@@ -23,6 +23,7 @@ _NEEDS: Final[dict[Need, str]] = {
 _GROUPS: Final = {
     "0": "Input",
     "1": "Policies and their targets",
+    "11": "Network policies",
     "2": "Policies that conflict or have no effect",
     "3": "What controllers reported",
     "4": "Routes and their parents",
@@ -59,8 +60,13 @@ def _lines() -> Iterator[str]:
     for number, title in _GROUPS.items():
         yield f"\n## {title}"
         for rule in RULES:
-            if rule.id[3] == number:
+            if _group_of(rule) == number:
                 yield from _entry(rule)
+
+
+def _group_of(rule: Rule) -> str:
+    """The longest number of a group with which that of a rule begins."""
+    return max((number for number in _GROUPS if rule.id.startswith(f"GWP{number}")), key=len)
 
 
 def _entry(rule: Rule) -> Iterator[str]:

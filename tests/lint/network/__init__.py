@@ -1,0 +1,1 @@
+"""Tests of rules about network policies."""
