@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
+from kubectl_policy.model.kind_roles import NODE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.topology.workloads import NO_PODS, PodSet, Workloads
 from kubectl_policy.topology.workloads.workload import parse_address
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.network.policy import Block, Peer, PolicyRules, Rule, Selection, Tier
 
-NODE: Final = GroupKind("", "Node")
 _VERSIONS: Final = frozenset({4, 6})
 
 

@@ -6,12 +6,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.defaults import NAME_LABEL
-from kubectl_policy.model.kind_roles import NAMESPACE, POD, WORKLOADS
+from kubectl_policy.model.kind_roles import NAMESPACE, NODE, POD, WORKLOADS
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import ObjectRef, shown_namespace
 from kubectl_policy.model.selectors import keys_of
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.network.peers import NODE
 from kubectl_policy.network.reading import EVALUATED_KINDS, NETWORK_POLICY
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, is_closed_in
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot

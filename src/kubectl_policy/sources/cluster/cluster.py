@@ -10,6 +10,7 @@ from kubectl_policy.model.kind_roles import TARGET_KINDS
 from kubectl_policy.model.kinds import BUILT_IN, CRD, POLICY_LABEL, is_kubernetes_own
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST
 from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery
+from kubectl_policy.sources.cluster.projection import decoder_of
 from kubectl_policy.sources.cluster.request_failures import RequestFailed, cluster_error
 from kubectl_policy.sources.cluster.watches import watch_scopes
 from kubectl_policy.sources.cluster.world import EVENTS, ClusterWorld, Query
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     RequestOutcome: TypeAlias = tuple[Sequence[Resource] | None, RequestFailed | None]
 
 # Of these kinds only metadata is read: names, labels and owners. The data of Secrets is never read.
-_METADATA_ALONE: Final = frozenset(
-    {GroupKind("", "Secret"), GroupKind("", "Pod"), GroupKind("", "ServiceAccount"), GroupKind("apps", "Deployment")}
-)
+_METADATA_ALONE: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ServiceAccount")})
 _MAX_CONCURRENT: Final = 8
 # After so many seconds, or that part of the time that is left, the question is asked again with what was answered.
 _PATIENCE_SECONDS, _PATIENCE_PART = 1.0, 1 / 4
@@ -199,7 +198,8 @@ class Cluster:
         try:
             if query.name:
                 path = served.path(query.namespace, query.name)
-                answer = self._connection.get(path, accept=METADATA if is_partial else JSON)
+                decode = decoder_of(query.kind, lists=False)
+                answer = self._connection.get(path, accept=METADATA if is_partial else JSON, decode=decode)
                 self._versions[query] = text_at(answer, "metadata.resourceVersion")
                 items: Sequence[Mapping[str, Json]] = [answer]
             else:
@@ -225,7 +225,9 @@ class Cluster:
     def _list(self, connection: Connection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
         selector = query.field_selector
         path = self._discovery.kinds[query.kind].path(query.namespace)
-        answer = connection.list(path, {"fieldSelector": selector} if selector else {}, accept, self._chunk_size)
+        parameters = {"fieldSelector": selector} if selector else {}
+        decode = decoder_of(query.kind, lists=True)
+        answer = connection.list(path, parameters, accept, self._chunk_size, decode)
         self._versions[query] = answer.resource_version
         return answer.items
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import unquote, urlencode
 
 from msgspec import Struct
+from msgspec.structs import replace
 from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
@@ -22,7 +23,8 @@ from urllib3.util import Timeout
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.cluster.request_failures import RequestFailed, refusal_of_error
-from kubectl_policy.sources.cluster.responses import Watch, decode_response, strip_secrets
+from kubectl_policy.sources.cluster.responses import Decode, Watch, decode_response, strip_secrets
+from kubectl_policy.text.json_reader import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,6 +66,7 @@ class _Request(Struct, frozen=True):
     path: str
     query: Mapping[str, str]
     accept: str
+    decode: Decode = decode_json
 
 
 class Connection:
@@ -92,19 +95,26 @@ class Connection:
             hurried._within = f" within half of the time that --request-timeout {self._timeout:g}s left"  # noqa: SLF001 (see above)
         return hurried
 
-    def get(self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON) -> Mapping[str, Json]:
+    def get(
+        self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON, decode: Decode = decode_json
+    ) -> Mapping[str, Json]:
         """Get the object at a path. Of Secrets it is the metadata, whatever is accepted."""
-        return self._ask(_Request(path, query, accept))
+        return self._ask(_Request(path, query, accept, decode))
 
     def list(
-        self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON, chunk_size: int = 0
+        self,
+        path: str,
+        query: Mapping[str, str] = _NO_QUERY,
+        accept: str = JSON,
+        chunk_size: int = 0,
+        decode: Decode = decode_json,
     ) -> ListAnswer:
         """List all objects at a path: in one answer, unless there is a `chunk_size` or the answer is too large.
 
         What changes between two pages is as it was at the first one; where the server has forgotten that state, the
         list starts over without pages. https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
         """
-        request = _Request(path, query, accept)
+        request = _Request(path, query, accept, decode)
         try:
             return self._list_pages(request, chunk_size)
         except RequestFailed as refusal:
@@ -139,7 +149,7 @@ class Connection:
         token = ""
         while True:
             try:
-                page = self._ask(_Request(request.path, query, request.accept))
+                page = self._ask(replace(request, query=query))
             except RequestFailed as refusal:
                 if refusal.status != HTTPStatus.GONE or not (token and chunk_size):
                     raise
@@ -185,7 +195,7 @@ class Connection:
             if seconds == 0:
                 raise self._timeout_refusal()
             with closing(self._send(request, headers, Timeout(connect=seconds, read=seconds))) as response:
-                return decode_response(response)
+                return decode_response(response, request.decode)
 
         for pause in _PAUSES:
             try:

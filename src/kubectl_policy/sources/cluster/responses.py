@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from urllib3.exceptions import HTTPError
 
@@ -14,7 +14,7 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decode_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse
 
@@ -30,7 +30,11 @@ _EVENTS_PIECE: Final = 2**16
 _MAX_LINE_BYTES: Final = 2**26
 
 
-def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
+# Decodes an answer; raises ValueError where that is not JSON, and DocumentError where it is nested too deep.
+Decode: TypeAlias = "Callable[[bytes | bytearray], Json]"
+
+
+def decode_response(response: BaseHTTPResponse, decode: Decode = decode_json) -> Mapping[str, Json]:
     """Read the object in a response, piece by piece.
 
     Raises RequestRefused for everything but success and an object, and what urllib3 raises while it reads.
@@ -48,7 +52,7 @@ def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
             refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_success else status
             raise RequestFailed(refused, f"the answer is larger than {limit >> 20} MiB")
     try:
-        body = decode_json(raw)
+        body = decode(raw) if is_success else decode_json(raw)
     except DocumentError:
         raise RequestFailed(status, "the answer is nested too deep") from None
     except ValueError:
