@@ -16,8 +16,8 @@ from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.cli.app import all_names, build_command
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.cli.completion.candidates import RULES_TABLE
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION
 from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.syntax import COMMANDS, HEADINGS, OPTIONS_TABLE, OTHER_OPTIONS
 from kubectl_policy.lint.rules import RULES

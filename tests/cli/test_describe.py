@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from tests.cli.conftest import MANIFESTS
 from tests.render.schema import VALIDATOR
 

@@ -26,7 +26,7 @@ from kubectl_policy import (
     load_manifests,
 )
 from kubectl_policy.cli.commands.changes import BLAST_RADIUS
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.kind_roles import HTTP_ROUTE, SERVICE, TCP_ROUTE, UDP_ROUTE

@@ -18,9 +18,9 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.analysis import Analysis
 from kubectl_policy.cli.call import CommandCall
 from kubectl_policy.cli.commands.changes import BLAST_RADIUS
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
 from kubectl_policy.cli.commands.explain import EXPLANATION
 from kubectl_policy.cli.commands.why_not import WHY_NOT
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Snapshot
 from kubectl_policy.model.kind_roles import GRPC_ROUTE, HTTP_ROUTE, SERVICE

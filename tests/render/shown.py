@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from kubectl_policy.cli.commands.changes import BLAST_RADIUS, DIFF
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.cli.commands.explain import EXPLANATION
 from kubectl_policy.cli.commands.get import EFFECTIVE, LISTS
 from kubectl_policy.cli.commands.graph import GRAPH
 from kubectl_policy.cli.commands.status import STATUS
 from kubectl_policy.cli.commands.why_not import WHY_NOT
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.lint.report import Report
 from kubectl_policy.questions.blast_radius import BlastRadius
 from kubectl_policy.questions.describe.objects import ObjectDescription

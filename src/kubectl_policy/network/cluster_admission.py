@@ -19,12 +19,12 @@ from kubectl_policy.model.fields import (
 )
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.network.admission import Rejection, is_open, not_a_range, parse_cidr, rejected_numbers, shown
-from kubectl_policy.network.policy import DIRECTIONS
-from kubectl_policy.network.reading import (
+from kubectl_policy.network.kinds import (
     ADMIN_NETWORK_POLICY,
     BASELINE_ADMIN_NETWORK_POLICY,
     CLUSTER_NETWORK_POLICY,
 )
+from kubectl_policy.network.policy import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

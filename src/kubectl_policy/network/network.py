@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.unknown import has_placeholder
 from kubectl_policy.network.evaluation import Chain, Selecting, chain_of
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.network.peers import Matching
 from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, NamedPort, PolicyRules, PortRange, Protocol
 from kubectl_policy.network.ports import PortSpace, declared_names, declared_ranges
-from kubectl_policy.network.reading import EVALUATED_KINDS, read_policy
+from kubectl_policy.network.reading import read_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from ipaddress import IPv4Address, IPv6Address
 
-    from kubectl_policy.network.evaluation import Match, Ports
+    from kubectl_policy.network.evaluation import Decision, Match, Ports
     from kubectl_policy.network.network import Network
     from kubectl_policy.network.policy import Direction, PolicyRules, Rule
     from kubectl_policy.network.ports import PortSpace
@@ -134,21 +134,26 @@ class Reach:
     @cached_method
     def peers(self, subject: SubjectClass) -> tuple[PeerClass, ...]:
         """Return the ports that the policies of some workloads allow with all workloads, in classes of these."""
-        chain = subject.chain
-        groups = self._divided_by_rules(self.pods, chain)
-        is_egress = chain.direction == "egress"
-        if is_egress:
-            groups = self._alike(groups, chain)
         members_by_ports: dict[Allowed, int] = {}
-        for members in groups:
-            match = self._matching_peers(members, members if is_egress else subject.members)
-            ports = self._decided(chain, match)
+        for members, decision in self.decisions(subject):
+            ports = Allowed(decision.allowed, decision.undecided)
             members_by_ports[ports] = members_by_ports.get(ports, 0) | members
         return tuple(PeerClass(members, ports) for ports, members in members_by_ports.items())
 
-    def _decided(self, chain: Chain, match: Match) -> Allowed:
-        decision = decide(chain, match, self.space.everything)
-        return Allowed(decision.allowed, decision.undecided)
+    def decisions(self, subject: SubjectClass) -> Iterator[tuple[int, Decision]]:
+        """Yield the decisions of the policies of some workloads about all workloads, in groups alike to rules."""
+        chain = subject.chain
+        groups = self._divided_by_rules(self.pods, chain)
+        is_egress = chain.direction == "egress"
+        for members in self._alike(groups, chain) if is_egress else groups:
+            match = self._matching_peers(members, members if is_egress else subject.members)
+            yield members, decide(chain, match, self.space.everything)
+
+    def decision_about(self, subject: SubjectClass, peer: int) -> Decision:
+        """Return the decision of the policies of some workloads about one workload as their peer."""
+        member = 1 << peer
+        match = self._matching_peers(member, member if subject.chain.direction == "egress" else subject.members)
+        return decide(subject.chain, match, self.space.everything)
 
     def _matching_peers(self, members: int, destinations: int) -> Match:
         """Return the match of rules with peers that no rule tells apart; a name of ports is one at all destinations."""
@@ -187,20 +192,28 @@ class Reach:
 
         The classes are cut at the ranges of rules, and at further points.
         """
+        intervals_by_ports: dict[Allowed, list[Interval]] = {}
+        for interval, decision in self.address_decisions(subject, cuts):
+            ports = Allowed(decision.allowed, decision.undecided)
+            intervals_by_ports.setdefault(ports, []).append(interval)
+        return tuple(AddressClass(tuple(intervals), ports) for ports, intervals in intervals_by_ports.items())
+
+    def address_decisions(
+        self, subject: SubjectClass, cuts: Iterable[Point] = ()
+    ) -> Iterator[tuple[Interval, Decision]]:
+        """Yield the decisions of the policies of some workloads about ranges of addresses outside."""
         chain = subject.chain
         position = next(positions_in(subject.members)) if chain.direction == "ingress" else None
         numbers = named_ports(self.space, None if position is None else self.network.workloads.all[position])
-        intervals_by_ports: dict[Allowed, list[Interval]] = {}
-        for version, first, last in _intervals({*self.cuts(chain), *cuts}):
-            address = from_number(version, first)
+        for interval in _intervals({*self.cuts(chain), *cuts}):
+            address = from_number(interval[0], interval[1])
 
             def match(_: PolicyRules, rule: Rule, address: IPv4Address | IPv6Address = address) -> Ports:
                 is_peer = self.network.matching.matches_address(rule, address)
                 certain, possible = (0, 0) if is_peer is False else ports_of(self.space, rule, numbers)
                 return (certain if is_peer else 0), possible
 
-            intervals_by_ports.setdefault(self._decided(chain, match), []).append((version, first, last))
-        return tuple(AddressClass(tuple(intervals), ports) for ports, intervals in intervals_by_ports.items())
+            yield interval, decide(chain, match, self.space.everything)
 
     def cuts(self, chain: Chain) -> frozenset[Point]:
         """Return the points at which the rules of a chain tell addresses apart."""

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import Json, integer_at, items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.unknown import is_unfilled
+from kubectl_policy.network.kinds import (
+    ADMIN_NETWORK_POLICY,
+    BASELINE_ADMIN_NETWORK_POLICY,
+    CLUSTER_NETWORK_POLICY,
+    NETWORK_POLICY,
+)
 from kubectl_policy.network.policy import (
     DIRECTIONS,
     MAX_PORT,
@@ -34,11 +40,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Resource
 
-NETWORK_POLICY: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
-_GROUP: Final = "policy.networking.k8s.io"
-ADMIN_NETWORK_POLICY: Final = GroupKind(_GROUP, "AdminNetworkPolicy")
-BASELINE_ADMIN_NETWORK_POLICY: Final = GroupKind(_GROUP, "BaselineAdminNetworkPolicy")
-CLUSTER_NETWORK_POLICY: Final = GroupKind(_GROUP, "ClusterNetworkPolicy")
 _PEERS: Final[Mapping[Direction, str]] = {"ingress": "from", "egress": "to"}
 # The words of v1alpha1 and v1alpha2 (AdminNetworkPolicyRuleAction, ClusterNetworkPolicyRuleAction).
 _ACTIONS: Final[Mapping[str, Action]] = {"Allow": "Allow", "Accept": "Allow", "Deny": "Deny", "Pass": "Pass"}
@@ -253,4 +254,3 @@ _READERS: Final[Mapping[GroupKind, Callable[[Resource, Mapping[str, Json]], Poli
     BASELINE_ADMIN_NETWORK_POLICY: partial(_admin_policy, "Baseline", "ports"),
     CLUSTER_NETWORK_POLICY: partial(_admin_policy, None, "protocols"),
 }
-EVALUATED_KINDS: Final = tuple(_READERS)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION
 from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.render.output.encoding import document, json_pieces, members, plain
 from kubectl_policy.render.output.encoding import plain as plain_of

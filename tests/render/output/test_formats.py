@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy.cli.commands.describe import OBJECT_DESCRIPTION
+from kubectl_policy.cli.describing import OBJECT_DESCRIPTION
 from kubectl_policy.errors import PolicyError, UsageError
 from kubectl_policy.render.output.formats import Renderers, drawn, remarks_on, render
 from kubectl_policy.render.output.templates import CustomColumns, Template

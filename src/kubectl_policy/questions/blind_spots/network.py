@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import ObjectRef, shown_namespace
 from kubectl_policy.model.selectors import keys_of
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.network.reading import EVALUATED_KINDS, NETWORK_POLICY
+from kubectl_policy.network.kinds import EVALUATED_KINDS, NETWORK_POLICY
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, is_closed_in
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from ipaddress import summarize_address_range
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
     from kubectl_policy.network.policy import Block
+    from kubectl_policy.network.reach import AddressRange
 
 # A function from the location of an object and a field to the location of the field.
 Locate: TypeAlias = "Callable[[Origin | None, str], Origin | None]"
+
+
+NO_PORT: Final = "no port"
 
 
 class PolicyView(Struct, frozen=True, kw_only=True):
@@ -138,6 +144,17 @@ def range_phrase(ports: PortRange) -> str:
 def ranges_phrase(ranges: Sequence[PortRange]) -> str:
     """Name ranges of ports: `all ports`, `no port`, `TCP 80 and UDP 53`."""
     if not ranges:
-        return "no port"
+        return NO_PORT
     whole = [ports for ports in ranges if (ports.first, ports.last) == (1, MAX_PORT)]
     return "all ports" if len(whole) == 3 else listed([range_phrase(ports) for ports in ranges])  # noqa: PLR2004 (protocols)
+
+
+def addresses_phrase(ranges: Sequence[AddressRange]) -> tuple[str, ...]:
+    """Name ranges of addresses: `any address`, or each as a network or from its first to its last address."""
+    whole = [str(found) for found in map(_network, ranges)]
+    return ("any address",) if {"0.0.0.0/0", "::/0"} <= set(whole) else tuple(whole)
+
+
+def _network(found: AddressRange) -> str:
+    networks = list(islice(summarize_address_range(found.first, found.last), 2))
+    return str(networks[0]) if len(networks) == 1 else f"{found.first}-{found.last}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -89,10 +89,26 @@ class Description(Answer, frozen=True, kw_only=True):
         return numbered(self.paths)
 
 
+class AnyDescription(Protocol):
+    """An answer about an object, of any kind."""
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """The problems that concern the answer."""
+
+    @property
+    def unseen(self) -> tuple[BlindSpot, ...]:
+        """The blind spots of the answer."""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing that was read answers the question, and something unread may."""
+
+
 class Descriptions(Struct, frozen=True):
     """The answers, in the order in which they were asked for."""
 
-    items: tuple[Description, ...]
+    items: tuple[AnyDescription, ...]
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:

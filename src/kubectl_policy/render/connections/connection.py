@@ -131,7 +131,7 @@ def _side(side: SideVerdict) -> Iterator[Line]:
     for rule in side.passing:
         yield rule_line(rule, "passed on by ")
     for rule in side.others:
-        yield rule_line(rule, f"would {action_verb(rule.action)} it, but is not asked: ")
+        yield rule_line(rule, f"comes too late, {action_verb(rule.action)} it: ")
     for doubt in side.doubts:
         yield prose_line(f"not known: {doubt.message}", "warning", 4, 6)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # So many controllers and namespaces are named at a terminal.
 _MAX_GROUPS: Final = 6
-_VERBS: Final[Mapping[Action, str]] = {"Allow": "allow", "Deny": "deny", "Pass": "pass on"}
+_VERBS: Final[Mapping[Action, str]] = {"Allow": "allows", "Deny": "denies", "Pass": "passes on"}
 
 
 def end_phrase(end: NamedEnd) -> str:
@@ -65,7 +65,7 @@ def rule_line(view: RuleView, lead: str = "", *, indent: int = 4) -> Line:
 
 
 def action_verb(action: Action) -> str:
-    """Return the verb for an action: `allow`, `deny`, `pass on`."""
+    """Return the verb for an action: `allows`, `denies`, `passes on`."""
     return _VERBS[action]
 
 

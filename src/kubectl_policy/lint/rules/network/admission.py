@@ -11,8 +11,8 @@ from kubectl_policy.model.fields import items_at, strings_at
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.network.admission import rejections
 from kubectl_policy.network.cluster_admission import cluster_rejections
+from kubectl_policy.network.kinds import NETWORK_POLICY
 from kubectl_policy.network.policy import DIRECTIONS
-from kubectl_policy.network.reading import NETWORK_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model import ObjectRef, Resource
 from kubectl_policy.model.kind_roles import NAMESPACE, POD, WORKLOADS
-from kubectl_policy.network.reading import EVALUATED_KINDS
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
