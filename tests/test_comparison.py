@@ -353,3 +353,36 @@ def test_a_policy_of_a_whole_object_differs_at_its_sections_also_where_the_hiera
     before = analyze(build.snapshot(*WORLD, color("p", TO_S, hue=1)), profiles=[profile])
     difference = diff(what_if(before, applied=[color("p", TO_S, hue=2), build.route("new")]))
     assert "kept default/g/http/r/rule[0]/s/8080 hue: 1 p -> 2 p" in told(difference)
+
+
+POD: Final = build.resource("Pod", "web", {"containers": []}, group="", labels={"app": "web"})
+ISOLATED, OPEN = (
+    build.resource("NetworkPolicy", name, {"podSelector": {}}, group="networking.k8s.io") for name in ("deny", "open")
+)
+OPENED: Final = replace(OPEN, raw={**OPEN.raw, "spec": {"podSelector": {}, "ingress": [{}]}})
+LABELLED: Final = build.with_metadata(POD, labels={"app": "other"})
+
+
+@pytest.mark.parametrize(
+    ("applied", "shares_workloads"),
+    [([POD], True), ([OPENED], True), ([build.namespace("new")], False), ([OPENED, LABELLED], False)],
+    ids=["nothing differs", "a policy", "a Namespace", "a policy and a Pod"],
+)
+def test_states_that_differ_in_network_policies_alone_have_their_workloads_in_common(
+    applied: Sequence[Resource], *, shares_workloads: bool
+) -> None:
+    comparison = what_if(analyze(build.snapshot(POD, ISOLATED, OPEN)), applied=applied)
+    states = (comparison.before, comparison.after)
+    assert (states[0].workloads is states[1].workloads) == shares_workloads
+    assert [policy.ref.name for policy in states[1].network.policies] == ["deny", "open"]
+    rules = len(states[1].network.by_ref[OPEN.ref].ingress)
+    assert rules == (1 if OPENED in applied else 0)
+    is_same = states[0].network.by_ref[ISOLATED.ref] is states[1].network.by_ref[ISOLATED.ref]
+    assert is_same == shares_workloads
+
+
+def test_states_that_were_read_with_other_gaps_have_no_workloads_in_common() -> None:
+    gap = Gap("Pod", "", "forbidden")
+    before, after = build.snapshot(POD, OPEN), build.snapshot(POD, OPENED, gaps=[gap])
+    comparison = compare(before, after)
+    assert comparison.before.workloads is not comparison.after.workloads

@@ -20,6 +20,7 @@ from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, NodeRef, Obje
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kind_roles import LISTENER_HOLDERS, NAMESPACE
 from kubectl_policy.model.world import grouped, reachable
+from kubectl_policy.network import read_network
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
@@ -77,6 +78,7 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
     topology: Topology
     _profiles: tuple[PolicyKindProfile, ...]
     _evaluator_of_world: Callable[[], Evaluator]
+    read_network: Callable[[Index], Network] = read_network
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """Analyse another state of the world, with the same profiles, settings and budget."""
@@ -180,16 +182,12 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def workloads(self) -> Workloads:
         """The Pods, and the controllers of which no Pod was read."""
-        from kubectl_policy.topology.workloads import Workloads  # noqa: PLC0415 (few answers need it)
-
-        return Workloads(self.index)
+        return self.network.workloads
 
     @cached_property
     def network(self) -> Network:
         """The network policies of all tiers."""
-        from kubectl_policy.network.network import Network  # noqa: PLC0415 (few answers need it)
-
-        return Network(self.index, self.workloads)
+        return self.read_network(self.index)
 
     @property
     def evaluator(self) -> Evaluator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -93,6 +93,9 @@ class StateComparison:
             self.after = after.with_topology_of(before)
         else:
             self.after = after.sharing(before, {ref.group_kind for ref in self.changed | self.gone})
+        if self._differs_in_network_policies_alone():
+            read_network = partial(before.network.in_state, changed=self.changed | self.gone)
+            self.after = replace(self.after, read_network=read_network)
 
     @cached_property
     def created(self) -> frozenset[ObjectRef]:
@@ -308,6 +311,14 @@ class StateComparison:
         if not policies or any(map(relations.filters_naming, changed)):
             return False
         return kinds.isdisjoint(relations.kinds_of_other_backends) and kinds.isdisjoint(relations.kinds_of_parameters)
+
+    def _differs_in_network_policies_alone(self) -> bool:
+        """Whether all objects that differ are network policies, so that both states have the same workloads."""
+        from kubectl_policy.network.reading import EVALUATED_KINDS  # noqa: PLC0415 (few changes need it)
+
+        changed = self.changed | self.gone
+        are_read_alike = self.before.snapshot.is_read_like(self.after.snapshot)
+        return are_read_alike and all(ref.group_kind in EVALUATED_KINDS for ref in changed)
 
 
 def may_exist(analysis: Analysis, node: NodeRef) -> bool:

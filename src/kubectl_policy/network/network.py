@@ -35,12 +35,21 @@ class Network:
         """Read the policies of an index, about some workloads."""
         self.index, self.workloads = index, workloads
         self.matching = Matching(workloads)
+        # Policies of another state that are the same in this one.
+        self._unchanged: Mapping[ObjectRef, PolicyRules] = {}
+
+    def in_state(self, index: Index, changed: Collection[ObjectRef]) -> Network:
+        """Return the network of another state, which differs in some policies alone; all else is shared."""
+        network = Network(index, self.workloads)
+        network.matching = self.matching
+        network._unchanged = {ref: policy for ref, policy in self.by_ref.items() if ref not in changed}
+        return network
 
     @cached_property
     def policies(self) -> tuple[PolicyRules, ...]:
         """The network policies of all kinds that are evaluated, by kind and name."""
         return tuple(
-            read_policy(resource, self.index.defaulted(resource.ref))
+            self._unchanged.get(resource.ref) or read_policy(resource, self.index.defaulted(resource.ref))
             for kind in EVALUATED_KINDS
             for resource in self.index.of_kind(kind)
         )
