@@ -14,6 +14,7 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.kind_roles import NAMESPACE, ROUTES
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import NodeRef, ObjectRef
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.resolution import EffectivePolicy, paths_by_way_of
 from kubectl_policy.states import (
     STANDARD,
@@ -314,8 +315,6 @@ class StateComparison:
 
     def _differs_in_network_policies_alone(self) -> bool:
         """Whether all objects that differ are network policies, so that both states have the same workloads."""
-        from kubectl_policy.network.reading import EVALUATED_KINDS  # noqa: PLC0415 (few changes need it)
-
         changed = self.changed | self.gone
         are_read_alike = self.before.snapshot.is_read_like(self.after.snapshot)
         return are_read_alike and all(ref.group_kind in EVALUATED_KINDS for ref in changed)
