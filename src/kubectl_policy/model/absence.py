@@ -126,7 +126,7 @@ class Absence:
         """
         if any(self.hiding(ref)) or self._origin_hint(ref):
             return []
-        return sorted({sibling for sibling in self._near(ref) if _is_slip(ref.name, sibling.name)})
+        return sorted({sibling for sibling in self._near(ref) if is_slip(ref.name, sibling.name)})
 
     def _origin_hint(self, ref: ObjectRef) -> str:
         """Say what an object may be, or where it may come from."""
@@ -285,7 +285,7 @@ def _shortened(name: str) -> set[str]:
     return {name, *(name[:position] + name[position + 1 :] for position in range(len(name)))}
 
 
-def _is_slip(name: str, meant: str) -> bool:
+def is_slip(name: str, meant: str) -> bool:
     """Whether one letter of a word is missing, too much or wrong, or two are swapped.
 
     Short words, numbers, and words in another number tell objects apart that are called alike: `web-1` and `web-2`.

@@ -20,7 +20,7 @@ from kubectl_policy.lint.rules import (
     status,
     suppressions,
 )
-from kubectl_policy.lint.rules.network import admission
+from kubectl_policy.lint.rules.network import admission, selectors
 from kubectl_policy.lint.rules.policies import (
     conflicts,
     merging,
@@ -52,6 +52,6 @@ RULES: Final = rules_of(
     *(inputs, schemas, duplicates, suppressions, definitions, status, conditions, requirements, changes),
     *(backends, unusable_backends, references, listeners, gateways, certificates),
     *(targets, target_references, unreached_targets, validity, named_settings, conflicts, merging),
-    *(admission,),
+    *(admission, selectors),
     *(parents, contents, hostnames, matching, shadowing, redirects, retries),
 )
