@@ -65,8 +65,7 @@ def workload(version: str, kind: str, name: str) -> dict[str, Any]:
     ("arguments", "code", "are_read"),
     [
         (("describe", "httproute/r"), 0, False),
-        # What a NetworkPolicy is attached to is not computed, so that nobody knows whether one affects the Pod.
-        (("describe", "pod/web"), 4, True),
+        (("describe", "pod/web"), 0, True),
         (("describe", "networkpolicy/closed"), 0, True),
         (("get", "policies"), 0, True),
         (("get", "policykinds"), 0, True),

@@ -142,14 +142,17 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
         GATEWAY_CLASS,
         LISTENER_HOLDERS,
         NAMESPACE,
+        NODE,
+        POD,
         PORT_HOLDERS,
         REFERENCE_GRANT,
         ROUTES,
         SERVICE,
+        WORKLOADS,
     )
     from kubectl_policy.model.kinds import is_kubernetes_own
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-    from kubectl_policy.sources.cluster.world import EVENT, WORKLOADS, Interests
+    from kubectl_policy.sources.cluster.world import EVENT, Interests
     from kubectl_policy.topology.gateway.certificates import SECRET
 
     by_kind = {profile.group_kind: profile for profile in profiles}
@@ -160,7 +163,7 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
     def is_for_workloads(kind: GroupKind) -> bool:
         profile = profile_of(kind)
         targets = profile.declared_targets if profile and profile.attachment == "none" else ()
-        return bool(targets) and WORKLOADS.issuperset(targets)
+        return bool(targets) and {POD, NODE}.issuperset(targets)
 
     small_kinds = (GATEWAY_CLASS, *LISTENER_HOLDERS, REFERENCE_GRANT)
     singly = {NAMESPACE, *PORT_HOLDERS, SECRET, EVENT}
@@ -170,8 +173,9 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
         small_kinds=small_kinds,
         first=(*small_kinds, *ROUTES, SERVICE, NAMESPACE) if routes else small_kinds,
         # Routes lead to these, by names that cannot be asked for before the routes are there.
-        alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-        descendants=dict.fromkeys(LISTENER_HOLDERS, tuple(ROUTES)),
+        alongside={**dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)), POD: (NAMESPACE,)},
+        # Which policies select a Pod, and which Pods are its peers, depends on the labels of all.
+        descendants={**dict.fromkeys(LISTENER_HOLDERS, tuple(ROUTES)), **dict.fromkeys(WORKLOADS, (POD,))},
         is_profiled=lambda kind: profile_of(kind) is not None,
         is_for_workloads=is_for_workloads,
         groups=groups,

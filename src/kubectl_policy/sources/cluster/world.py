@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, KINDS, NAMESPACE
+from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, JOB, KINDS, NAMESPACE, NODE, POD, WORKLOADS
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.world import Loaded, World, grouped
 
@@ -25,7 +25,14 @@ EVENT: Final = GroupKind("", "Event")
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 # Workloads come and go all the time, and no policy is about one of them: their Events are not listed.
 _WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
-WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
+# Questions about these, or about a Namespace, are also about the policies for workloads.
+_WITH_WORKLOADS: Final = frozenset({*WORKLOADS, NODE, NAMESPACE})
+# Kinds of which a question asks for many objects by their names, after it asked for other ones.
+_NAMED_BY_MANY: Final = frozenset({NODE, JOB})
+# The field of a peer with a selector of Nodes.
+_NODES_FIELD: Final = "nodes"
+# Objects of these kinds may be in any namespace without adding that to those that a question is about.
+_EVERYWHERE: Final = frozenset({POD, NODE})
 # These fields hold no references to objects that a question asks for: owners do not matter to any.
 _WITHOUT_REFERENCES: Final = frozenset({"metadata", "status"})
 # The characters of a segment of a path: names of most kinds have fewer, those of roles and the like also a colon.
@@ -175,11 +182,21 @@ class ClusterWorld(World):
         What is wanted grows with what is read: this is to be called again until nothing is wanted.
         """
         kinds = {*self.small_kinds, *filter(self._interests.matters, self._served)} & self._served.keys()
-        for kind in sorted(kinds):
+        for kind in sorted({*kinds, POD, *self._kinds_beside_workloads}):
             self.want_all(kind)
         for holder in self:
             for ref in self._named_in(holder) if holder.ref.group_kind in kinds else ():
                 self.get(ref)
+
+    @property
+    def _kinds_beside_workloads(self) -> Iterator[GroupKind]:
+        """The kinds besides Pods that decide about connections: Nodes by whose addresses policies match, and Jobs."""
+        if any(self._read.naming(kind, _NODES_FIELD) for kind in self._for_workloads):
+            yield NODE
+        pods = self._read.of_kind(POD)
+        owners = (owner for pod in pods for owner in mappings_at(pod.raw, "metadata.ownerReferences"))
+        if any(text_at(owner, "kind") == JOB.kind for owner in owners):
+            yield JOB
 
     def _named_in(self, holder: Resource) -> Iterator[ObjectRef]:
         """Yield what an object names: its Namespace, its class, and whatever is named by kind and name."""
@@ -251,6 +268,12 @@ class ClusterWorld(World):
             self._want(Query(kind, namespace))
         return self._read.refs_of(kind, namespace)
 
+    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Resource]:
+        """Return the objects of a kind, of one namespace or of all, in the order of their names."""
+        if kind not in _EVERYWHERE:
+            return super().of_kind(kind, namespace)
+        return [self._objects[ref] for ref in self.refs_of(kind, namespace)]
+
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the objects of a kind that may name an object or contain a word; of Events, those about it."""
         if kind == EVENT and isinstance(obj, ObjectRef):
@@ -285,7 +308,7 @@ class ClusterWorld(World):
     def _concerns_workloads(self) -> bool:
         """Whether the question, in its first round, may be about workloads: it asks first for what it is about."""
         subjects = {query.kind for query in self._wanted if query.name}
-        return not subjects or not subjects.isdisjoint({*WORKLOADS, NAMESPACE})
+        return not subjects or not subjects.isdisjoint(_WITH_WORKLOADS | self._for_workloads)
 
     def _may_exist(self, ref: ObjectRef) -> bool:
         kind, namespace, name = ref.group_kind, ref.namespace, ref.name
@@ -297,6 +320,9 @@ class ClusterWorld(World):
     def _want(self, query: Query) -> None:
         """Want the answer to a query, and what will be asked for with it."""
         whole = Query(query.kind)
+        if query.name and query.kind in _NAMED_BY_MANY and not self._is_first_round:
+            self.want_all(query.kind)
+            return
         if query.kind in self._pending:
             query = whole
         if query.kind not in self._served or query in self._answered or query in self._wanted:
@@ -305,7 +331,7 @@ class ClusterWorld(World):
         for kind in self._interests.alongside.get(query.kind, ()) if query == whole else ():
             self._want(Query(kind))
         if self._is_first_round and query.name:
-            for kind in self._interests.descendants.get(query.kind, ()):
+            for kind in self._interests.descendants.get(POD if query.kind in self._for_workloads else query.kind, ()):
                 self._want(Query(kind))
             self._want(_events_about(ObjectRef(query.kind, query.namespace, query.name)))
 
