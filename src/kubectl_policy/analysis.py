@@ -281,7 +281,7 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
             self.attachments_to(obj)
             or self.topology.relations.referring.naming.to(obj)
             or any(
-                obj.group_kind in profile.declared_targets and not profile.attaches_as_known
+                obj.group_kind in profile.declared_targets and profile.attachment == "none"
                 for profile in self.registry.policy_kinds
             )
             or self.topology.children(whole)
@@ -333,6 +333,10 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
             raise NotFoundError(
                 f"{policy} is not a policy that was read", self.registry.why_not_policy_kind(policy.group_kind)
             )
+        if self.registry.profile(policy.group_kind).attachment == "connections":
+            from kubectl_policy.resolution.connections import enforce_on_connections  # noqa: PLC0415 (few answers need it)
+
+            return enforce_on_connections(policy, self.network.subjects_of(policy))
         return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:

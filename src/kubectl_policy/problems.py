@@ -105,7 +105,7 @@ class Problems:
 
     def _of_policy(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
         attachments = self._attachments[policy.ref]
-        if not attachments and profile.attaches_as_known and profile.references_alone:
+        if not attachments and profile.references_alone:
             message = f"{policy.ref} {unattached_phrase(profile)}, so it has no effect"
             yield Diagnostic(
                 rule="no-target", severity="warning", message=message, subject=policy.ref, origin=policy.origin

@@ -231,7 +231,7 @@ def _name(kind: GroupKind) -> str:
 
 
 def _merges(profile: PolicyKindProfile) -> str:
-    if not profile.attaches_as_known:
+    if not profile.attaches_by_references:
         return "not computed: it does not attach by references"
     together = SAME_LEVEL[profile.same_level]
     if profile.strategy_field:

@@ -7,6 +7,7 @@ import pytest
 from kubectl_policy import Attachment, analyze
 from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.kind_roles import GATEWAY_API, NAMESPACE, SERVICE
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.needs import RestrictedTarget
@@ -295,7 +296,9 @@ class TestNotByReference:
         assert found in analysis.policies
         assert analysis.attachments[found.ref] == ()
         assert analysis.problems_of(found.ref) == ()
-        assert analysis.enforcement(found.ref).state == "Unknown"
+        # To which Pods it applies is computed of the kinds whose rules are evaluated, and there are none.
+        is_evaluated = claim.kind in EVALUATED_KINDS
+        assert analysis.enforcement(found.ref).state == ("NoEffect" if is_evaluated else "Unknown")
         assert analysis.affected_by(NodeRef(ref("Service", "x", group=""))) == ()
         assert analysis.affected_by(NodeRef(ref("Gateway", "edge"))) == ()
 

@@ -67,6 +67,11 @@ WRONG_FIELDS: Final = (
     ),
     ("strategyValues: {Deep: None}", 6, f"{FIELD}.strategyValues: has no effect without strategyField"),
     (
+        "attachment: connections",
+        6,
+        f"{FIELD}.attachment: connections is for kinds whose rules are evaluated, and those of RetryPolicy.example.com",
+    ),
+    (
         "status: {conditions: {accepted: {type: Ready, status: True, reason: Ok}}}",
         6,
         f"{FIELD}.status.conditions.accepted.status: true is not allowed; use one of True, False, Unknown, in quotes:",
@@ -276,10 +281,10 @@ def test_a_kind_that_filters_alone_attach() -> None:
     """It has no target references, and yet it is known how it attaches; so how it merges is assumed."""
     routes = [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}]
     found = decoded({**LEAST, "attachment": "filters", "filterRoutes": routes})
-    assert (found.target_fields, found.attaches_as_known, found.backend_filters) == ((), True, False)
+    assert (found.target_fields, found.attaches_by_references, found.backend_filters) == ((), True, False)
     assert found.assumed == ("merge strategy",)
     assert (write(found)["attachment"], write(found)["filterRoutes"]) == ("filters", routes)
-    assert not decoded({**LEAST, "attachment": "none"}).attaches_as_known
+    assert not decoded({**LEAST, "attachment": "none"}).attaches_by_references
 
 
 def test_a_kind_whose_attaching_is_not_computed() -> None:

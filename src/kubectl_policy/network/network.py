@@ -10,9 +10,10 @@ from kubectl_policy.model.unknown import has_placeholder
 from kubectl_policy.network.evaluation import Chain, Selecting, chain_of
 from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.network.peers import Matching
-from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, NamedPort, PolicyRules, PortRange, Protocol
+from kubectl_policy.network.policy import DIRECTIONS, MAX_PORT, PROTOCOLS, NamedPort, PolicyRules, PortRange, Protocol
 from kubectl_policy.network.ports import PortSpace, declared_names, declared_ranges
 from kubectl_policy.network.reading import read_policy
+from kubectl_policy.network.subjects import Subjects, are_workloads_read, gaps_with_workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -48,10 +49,25 @@ class Network:
     @cached_property
     def policies(self) -> tuple[PolicyRules, ...]:
         """The network policies of all kinds that are evaluated, by kind and name."""
-        return tuple(
-            self._unchanged.get(resource.ref) or read_policy(resource, self.index.defaulted(resource.ref))
-            for kind in EVALUATED_KINDS
-            for resource in self.index.of_kind(kind)
+        return tuple(self.policy(resource.ref) for kind in EVALUATED_KINDS for resource in self.index.of_kind(kind))
+
+    @cached_method
+    def policy(self, ref: ObjectRef) -> PolicyRules:
+        """Return a network policy; no other one is read for that. Raises `KeyError` for a policy that was not read."""
+        resource = self.index.get(ref)
+        if resource is None:
+            raise KeyError(ref)
+        return self._unchanged.get(ref) or read_policy(resource, self.index.defaulted(ref))
+
+    def subjects_of(self, ref: ObjectRef) -> Subjects:
+        """Return the workloads to which a network policy applies. Raises `KeyError` as `policy` does."""
+        policy, gaps = self.policy(ref), tuple(gaps_with_workloads(self.index, ref.namespace))
+        return Subjects(
+            pods=self.matching.subjects(policy),
+            gaps=gaps,
+            may_have_more=bool(gaps) or not are_workloads_read(self.index, ref.namespace),
+            has_rules=any(map(policy.concerns, DIRECTIONS)),
+            _workloads=self.workloads,
         )
 
     @cached_property

@@ -120,7 +120,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("mergeParents", _chosen_by_challengers, "has no effect without chooser: challenger"),
     *(
         (name, _without(attachment), f"has no effect with attachment: {attachment}")
-        for attachment in ("filters", "parameters", "none")
+        for attachment in ("filters", "parameters", "connections", "none")
         for name in ("targetFields", "targetGroup", "unnamedRules")
     ),
     ("strategyFromAbove", _chosen_by_challengers, "has no effect without chooser: challenger"),
@@ -137,7 +137,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ),
     *(
         ("filterRoutes", _without(attachment), f"has no effect with attachment: {attachment}")
-        for attachment in ("parameters", "none")
+        for attachment in ("parameters", "connections", "none")
     ),
     ("backendFilters", lambda fields: bool(fields.get("filterRoutes")), "has no effect without filterRoutes"),
     (

@@ -42,7 +42,7 @@ from kubectl_policy.profiles.values import NamedSetting, RequiredSetting, ValueR
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
-Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none"]
+Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "connections", "none"]
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -347,8 +347,9 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     """The way in which policies attach. `references`: by target references. `partly`: by target references or, without
     any, in a way that is not computed. `filters`: only by filters of routes (`filterRoutes`); the object is then a
     filter, not a policy. `parameters`: a Gateway (`spec.infrastructure.parametersRef`) or a GatewayClass
-    (`spec.parametersRef`) names the object; it is then not a policy. `none`: in a way that is not computed; answers
-    then claim nothing about affected objects.
+    (`spec.parametersRef`) names the object; it is then not a policy. `connections`: a policy allows and denies
+    connections of the Pods that it selects; only the kinds whose rules are evaluated attach like this. `none`: in a way
+    that is not computed; answers then claim nothing about affected objects.
     """
     # From the same file: the settings of controllers, delegation of routes and treatment of Gateways.
     settings: Annotated[Mapping[str, ControllerSetting], INTERNAL] = field(default_factory=lambda: NOTHING)

@@ -119,7 +119,7 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
 
 def _profile(kind: GroupKind, fields: Mapping[str, Any], shared: Mapping[str, Any]) -> PolicyKindProfile:
     chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
-    assumed = () if chooses or fields.get("attachment") == "none" else ("merge strategy",)
+    assumed = () if chooses or fields.get("attachment") in {"connections", "none"} else ("merge strategy",)
     of_kind = {"groupKind": {"group": kind.group, "kind": kind.kind}, "knownBy": "profile"}
     profile = read({**fields, **of_kind}, PolicyKindProfile)
     variants = [
@@ -210,9 +210,19 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
         check(document, ProfileFile, _HINT)
         _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
         for profile in profiles_in(cast("dict[str, Any]", document.value), Origin(document.source)):
+            _require_evaluation(profile, document)
             line = document.line_of(("kinds", profile.group_kind.kind))
             profiles.append(replace(profile, origin=Origin(document.source, line)))
     return tuple(profiles)
+
+
+def _require_evaluation(profile: PolicyKindProfile, document: Configuration) -> None:
+    """Refuse `attachment: connections` for kinds whose rules are not evaluated: only built-in files know which are."""
+    kind = profile.group_kind
+    known = built_in_profiles(kind.group).get(kind)
+    if profile.attachment == "connections" and (known is None or known.attachment != "connections"):
+        message = f"connections is for kinds whose rules are evaluated, and those of {kind} are not; use none"
+        document.refuse(("kinds", kind.kind, "attachment"), message, _HINT)
 
 
 def read_file(path: Path, hint: str) -> Configuration:

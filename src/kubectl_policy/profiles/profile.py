@@ -39,9 +39,14 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         )
 
     @property
+    def attaches_by_references(self) -> bool:
+        """Whether policies attach by references: by their own, or as other objects name them."""
+        return self.attachment not in {"connections", "none"}
+
+    @property
     def references_alone(self) -> bool:
-        """Whether a policy attaches by references alone."""
-        return self.attachment != "partly"
+        """Whether policies attach by references alone, so that one without any has no effect."""
+        return self.attaches_by_references and self.attachment != "partly"
 
     @cached_property
     def every_need(self) -> tuple[RequiredObject, ...]:
@@ -123,11 +128,6 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
         inside = [field.removeprefix("spec.") for field in fields if field.startswith("spec.")]
         keys = frozenset(field for field in inside if field.isalnum())
         return keys, tuple(f"spec.{field}" for field in inside if field not in keys)
-
-    @property
-    def attaches_as_known(self) -> bool:
-        """Whether it is known how policies attach: by references of their own, or as other objects name them."""
-        return self.attachment != "none"
 
     def is_security(self, field: Sequence[str]) -> bool:
         """Whether a field, as its keys in the spec proper, is a security field or below one.

@@ -350,8 +350,12 @@ def _blind_spots_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot
         enforcement = analysis.enforcement(ref)
         unseen = blind_spots_for_policy(analysis, enforcement, needs=False)
         yield from unseen
-        if enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided):
+        is_unknown = enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided)
+        is_uncompared = enforcement.subjects and enforcement.state != "NoEffect"
+        if is_unknown or is_uncompared:
             reason = "how it attaches, and with that what it affects, is not computed"
+            if is_uncompared:
+                reason = "which connections it opens or closes is not computed"
             yield BlindSpot(
                 what=str(ref), reason=reason, remedy=f"read what explain {ref.kind.lower()} says", policies=(ref,)
             )

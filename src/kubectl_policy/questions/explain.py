@@ -57,8 +57,8 @@ class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
 
     @property
     def default_strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
-        """The merge strategy of a policy that chooses none; null if attachment is not computed for the kind."""
-        return self.profile.default_strategy if self.profile.attaches_as_known else None
+        """The merge strategy of a policy that chooses none; null for a kind that does not attach by references."""
+        return self.profile.default_strategy if self.profile.attaches_by_references else None
 
     @property
     def evidence(self) -> Annotated[tuple[str, ...], Meta()]:

@@ -117,8 +117,8 @@ _MORE: Final[tuple[Column[PolicyRow], ...]] = (
 def _kind_strategy(row: KindRow) -> str:
     """Return the strategy of every policy of a kind, or what chooses it; unknown where it is not computed at all."""
     profile = row.profile
-    if not profile.attaches_as_known:
-        return UNKNOWN.text
+    if not profile.attaches_by_references:
+        return "by tier" if profile.attachment == "connections" else UNKNOWN.text
     if profile.stanzas in {"plural", "singular"}:
         return "by stanza"
     strategy = f"{profile.default_strategy.value}{mark(profile, 'merge strategy')}"
@@ -158,6 +158,8 @@ _BRIEF: Final[Mapping[str, str]] = {
     "kind-unsupported": "wrong kind of target",
     "no-reference": "no target",
     "no-filter": "no route names it",
+    "selects-nothing": "selects no Pod",
+    "no-rules": "has no rules",
     "not-permitted": "not permitted",
     "namespace-closed": "not permitted",
     "policy-invalid": "invalid",

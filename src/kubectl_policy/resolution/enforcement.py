@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.network.subjects import Subjects
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.resolution.outcome import EffectivePolicy, FieldOutcome, Resolution
@@ -105,6 +106,8 @@ class Enforcement(Struct, frozen=True, dict=True):
     """Paths below Gateways whose parameters do not enable the policy."""
     undecided_gateways: tuple[ObjectRef, ...] = ()
     """The Gateways of which it is unknown whether a controller of the kind acts on them, if it has no effect else."""
+    subjects: Subjects | None = None
+    """The workloads to which a policy about connections applies; None for any other policy."""
 
     @cached_property
     def resolutions(self) -> Collection[Resolution]:
@@ -325,7 +328,7 @@ def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
 
 
 def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile) -> EnforcementState:
-    if not attachments and not (profile.attaches_as_known and profile.references_alone):
+    if not attachments and not profile.references_alone:
         return "Unknown"
     if not attachments and (profile.filter_routes or profile.role == "parameters"):
         return "NoEffect"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.network.subjects import Subjects
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -257,9 +258,16 @@ def blind_spots_for_policy(
         unknown_grants(analysis, affected if crosses else ()),
         unknown_namespaces(analysis, (*subjects, *neighbours) if is_homeless else ()),
         unknown_below_targets(analysis, enforcement),
+        _unread_subjects(analysis, policy, enforcement.subjects) if enforcement.subjects else (),
         cut_paths(through),
     )
     return tuple(dict.fromkeys(unseen))
+
+
+def _unread_subjects(analysis: Analysis, policy: ObjectRef, subjects: Subjects) -> Iterator[BlindSpot]:
+    from kubectl_policy.questions.blind_spots.network import unread_subjects  # noqa: PLC0415 (few answers need it)
+
+    return unread_subjects(analysis, policy, subjects)
 
 
 def blind_spots_in_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[BlindSpot]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Gap, GroupKind
     from kubectl_policy.network.policy import Peer, PolicyRules, Selection
+    from kubectl_policy.network.subjects import Subjects
 
 _NAMESPACED: Final = frozenset({NETWORK_POLICY, *WORKLOADS})
 _ADD: Final = "add the manifest that contains it"
@@ -55,6 +56,15 @@ def unread_for_network(
         _unread_labels(analysis, namespaces, pods) if labels else (),
     )
     return tuple(dict.fromkeys(blind_spots))
+
+
+def unread_subjects(analysis: Analysis, policy: ObjectRef, subjects: Subjects) -> Iterator[BlindSpot]:
+    """Yield what was not read and may decide whether a network policy applies to workloads."""
+    yield from describe_gaps(analysis, subjects.gaps)
+    if _needs_labels(analysis.network.policy(policy).subject):
+        homes = dict.fromkeys(node.object.namespace for node in subjects.undecided)
+        unread = [ObjectRef(NAMESPACE, "", name) for name in homes if analysis.index.namespace_labels(name) is None]
+        yield from _unread(analysis, unread, f"{policy} selects namespaces by their labels")
 
 
 def _may_hold(analysis: Analysis, gap: Gap, kind: GroupKind, namespaces: Collection[str] | None) -> bool:

@@ -17,6 +17,7 @@ from kubectl_policy.model.kind_roles import (
     PORT_HOLDERS,
     ROUTES,
     TARGET_KINDS,
+    WORKLOADS,
 )
 from kubectl_policy.model.kinds import BUILT_IN, CRD, is_kubernetes_own, listed, plural
 from kubectl_policy.model.refs import NodeRef, shown_namespace
@@ -281,6 +282,8 @@ def _kinds_targeted(profile: PolicyKindProfile) -> frozenset[GroupKind]:
     """The kinds that policies of a kind are for; none if that is not known."""
     if not profile.declared_targets and profile.attachment in {"references", "partly"}:
         return frozenset()
+    if profile.attachment == "connections":
+        return frozenset(WORKLOADS)
     named_by = {GATEWAY, GATEWAY_CLASS} if profile.attachment == "parameters" else ()
     return profile.declared_targets | profile.virtual_targets | profile.filter_routes | frozenset(named_by)
 

@@ -308,7 +308,7 @@ def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Ite
     is known of all that might be, and so is their number.
     """
     for profile in analysis.registry.policy_kinds:
-        if profile.attaches_as_known and profile.references_alone:
+        if profile.references_alone or profile.attachment == "connections":
             continue
         index, kind = analysis.index, profile.group_kind
         every = index.world.refs_of(kind)

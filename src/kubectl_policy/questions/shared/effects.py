@@ -71,8 +71,10 @@ def affected_nodes(enforcement: Enforcement, profile: PolicyKindProfile) -> tupl
     """Nodes on which a policy has an effective field, from the root downward.
 
     These are the levels at which its kind takes effect or, where that is not known, what the policy
-    targets and every object below that on such a path.
+    targets and every object below that on such a path. Of a policy about connections, they are its subjects.
     """
+    if enforcement.subjects:
+        return enforcement.subjects.certain if enforcement.state == "Enforced" else ()
     in_force = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)
     return tuple(from_the_root({node for outcome in in_force for node in outcome.nodes(profile)}))
 

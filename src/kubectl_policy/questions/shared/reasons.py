@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.network.subjects import Subjects
     from kubectl_policy.resolution import Source
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -32,11 +33,11 @@ _MERGING: Final = frozenset(
 # Stable names, in causal order.
 RULES: Final = (
     # Of the policy itself.
-    *("not-computed", "combination-unknown", "no-fields"),
+    *("not-computed", "combination-unknown", "no-fields", "no-rules"),
     # What it names.
     *("no-reference", "no-filter", "filter-unsupported", "target-missing", "other-group", "group-version"),
     *("other-namespace", "target-unknown", "other-target", "target-below", "section-missing", "other-section"),
-    *("not-selected", "kind-unsupported"),
+    *("not-selected", "selects-nothing", "kind-unsupported"),
     # Whether it may.
     *("namespace-closed", "not-permitted", "need-not-permitted", "policy-invalid", "target-invalid"),
     # Who acts on it.
@@ -134,10 +135,27 @@ def possible_phrase(possible: Sequence[PossibleRoute]) -> str:
     return f"whether {first.route} is attached to {node_phrase(first.parent)} is not known{many}"
 
 
+def undecided_subjects_phrase(subjects: Subjects) -> str:
+    """Return why it is not known whether a policy about connections applies to any workload."""
+    if not subjects.undecided:
+        return "no Pod that was read is selected by it"
+    first, others = subjects.undecided[0], len(subjects.undecided) - 1
+    return f"whether it applies to {first}{f' and {others} more' if others else ''} is not known"
+
+
+def without_subjects(policy: ObjectRef, subjects: Subjects) -> Reason:
+    """Reason why a policy about connections has no effect."""
+    if not subjects.has_rules:
+        return Reason("no-rules", "it has no rules", policy, field="spec")
+    return Reason("selects-nothing", "it selects no Pod", policy, field="spec")
+
+
 def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     """Reason why a policy without any reference is attached to nothing, or why that is unknown."""
     profile = analysis.registry.profile(policy.group_kind)
-    if not profile.attaches_as_known or not profile.references_alone:
+    if profile.attachment == "connections":
+        return Reason("not-computed", "what it does is about connections, and is not computed here", policy)
+    if not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
     rule = "no-reference" if profile.target_fields else "no-filter"
     return Reason(rule, f"it {unattached_phrase(profile)}", policy, field="spec")

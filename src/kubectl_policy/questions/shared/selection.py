@@ -161,7 +161,7 @@ class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
 
 def is_about_hierarchy(profile: PolicyKindProfile) -> bool:
     """Whether a kind may be about Gateways, routes or what these lead to; network policies and the like are not."""
-    return profile.attaches_as_known or any(kind in HIERARCHY for kind in profile.declared_targets)
+    return profile.attaches_by_references or any(kind in HIERARCHY for kind in profile.declared_targets)
 
 
 def type_named(analysis: Analysis, type_name: str) -> ListType:

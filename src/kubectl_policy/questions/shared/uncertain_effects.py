@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import names
-from kubectl_policy.questions.shared.reasons import failure_phrase, possible_phrase, undecided_phrase
+from kubectl_policy.questions.shared.reasons import (
+    failure_phrase,
+    possible_phrase,
+    undecided_phrase,
+    undecided_subjects_phrase,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +51,8 @@ def possibly_affected(enforcement: Enforcement, profile: PolicyKindProfile) -> t
 
 def unknown_phrase(enforcement: Enforcement, attachments: Iterable[Attachment]) -> str:
     """Explain why it is unknown whether a policy has an effect."""
+    if enforcement.subjects:
+        return undecided_subjects_phrase(enforcement.subjects)
     if rivals := enforcement.undecided_with:
         return undecided_phrase(enforcement.policy, rivals)
     failed = failure_phrase(attachments)

@@ -17,6 +17,7 @@ from kubectl_policy.questions.shared.reasons import (
     missing_reference,
     node_phrase,
     parent_reasons,
+    without_subjects,
 )
 from kubectl_policy.resolution import EffectivePolicy, Fate, Source, paths_by_way_of
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
@@ -165,7 +166,9 @@ def why_without_effect(analysis: Analysis, policy: ObjectRef, limit: int = 3) ->
 
 def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:
     attachments, enforcement = analysis.attachments[policy], analysis.enforcement(policy)
-    if not attachments:
+    if enforcement.subjects:
+        yield without_subjects(policy, enforcement.subjects)
+    elif not attachments:
         yield missing_reference(analysis, policy)
     yield from (attachment_reason(analysis, attachment) for attachment in attachments if attachment.state != "attached")
     resolutions = {effective.resolution: effective for effective in enforcement.outcomes}

@@ -51,7 +51,7 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     """Return the fields that are edited most often, then the other fields that differ from their defaults."""
     profile = answer.profile
     fields: dict[str, Json] = {}
-    if profile.attaches_as_known:
+    if profile.attaches_by_references:
         kinds = {target.group_kind for target in answer.targets if not has_version(target.group)}
         named: Json = [write(group_kind) for group_kind in sorted(kinds)]
         fields |= {"declaredTargets": named} if named else {}

@@ -59,13 +59,13 @@ class Statement(Struct, frozen=True, kw_only=True):
 def statements(explanation: Explanation) -> Iterator[Statement]:
     """List all statements about a policy kind, known or assumed, in the order of the answer.
 
-    If attachment is not computed for the kind, statements that rest on defaults are left out.
+    If policies of the kind do not attach by references, statements that rest on defaults are left out.
     """
     profile = explanation.profile
     for topic, (label, fields, texts) in sayings(profile):
         basis = explanation.basis(*fields)
         for text in (texts,) if isinstance(texts, str) else texts:
-            if text and (profile.attaches_as_known or basis != "default"):
+            if text and (profile.attaches_by_references or basis != "default"):
                 yield Statement(topic=topic, label=label, attributes=fields, text=text, basis=basis)
 
 
@@ -86,6 +86,7 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
             "partly": f"{either(references)}; how a policy without any of them attaches is not computed",
             "filters": "only filters of routes",
             "parameters": "spec.infrastructure.parametersRef of Gateways and spec.parametersRef of GatewayClasses",
+            "connections": "fields that select Pods",
             "none": "unknown fields: attachment is not computed, so answers claim nothing about what a policy affects",
         }[profile.attachment],
     )
@@ -143,7 +144,7 @@ def _namespaces(profile: PolicyKindProfile) -> str:
     if profile.cross_namespace is False:
         return "only the namespace of the policy"
     across = "if a ReferenceGrant permits it" if profile.grant_required else "without a ReferenceGrant"
-    return f"the namespace of the policy; another namespace {across}" if profile.attaches_as_known else ""
+    return f"the namespace of the policy; another namespace {across}" if profile.attaches_by_references else ""
 
 
 def _enabled_by(profile: PolicyKindProfile) -> str:
@@ -201,6 +202,8 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
 
 def reach_phrase(profile: PolicyKindProfile) -> str:
     """Return what a policy changes."""
+    if profile.attachment == "connections":
+        return "connections of the Pods to which it applies"
     return "only its target" if profile.policy_class == "direct" else "its target and the objects below it"
 
 
@@ -291,7 +294,9 @@ def explanation_headline(answer: Explanation) -> str:
 
 def _gist(answer: Explanation) -> str:
     profile = answer.profile
-    if not profile.attaches_as_known:
+    if profile.attachment == "connections":
+        return f"a policy changes {reach_phrase(profile)}"
+    if profile.attachment == "none":
         return "attachment is not computed, so answers claim nothing about what its policies affect"
     if profile.role == "filter":
         filters = one_target_phrase(profile).replace("policies", "filters").replace("policy", "filter")

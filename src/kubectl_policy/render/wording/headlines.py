@@ -97,7 +97,8 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
         causes = {resolution.why_ignored(enforcement.policy) for resolution in enforcement.resolutions}
         because = f": {next(iter(causes))}" if len(causes) == 1 and all(causes) else ""
         return f"controllers ignore everything that it sets there{because}"
-    return reason_phrase(reasons[0]) if reasons and is_idle(enforcement, attachments) else ""
+    is_known = enforcement.subjects or is_idle(enforcement, attachments)
+    return reason_phrase(reasons[0]) if reasons and is_known else ""
 
 
 def _of_policy(answer: PolicyDescription) -> str:

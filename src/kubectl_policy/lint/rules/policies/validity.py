@@ -80,7 +80,7 @@ def _without_target(world: LintWorld, *roles: Role) -> Iterator[Finding]:
     every = world.analysis.attachments
     for policy in world.attaching:
         profile = world.registry.profile(policy.ref.group_kind)
-        if profile.role in roles and not every[policy.ref] and profile.attaches_as_known and profile.references_alone:
+        if profile.role in roles and not every[policy.ref] and profile.references_alone:
             message = f"{unattached_phrase(profile)}, so it has no effect"
             yield Finding(subject=policy.ref, field="spec", message=message)
     for failure in failures(world, "not named"):
