@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kubectl_policy.network.evaluation import Chain, Decision, Step, decide
+from kubectl_policy.network.evaluation import Allowed, Chain, Decision, Step, decide
 from kubectl_policy.network.network import named_ports, ports_of
 from kubectl_policy.network.policy import Direction, PortRange, Protocol, Tier
 from kubectl_policy.network.ports import PortSpace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from ipaddress import IPv4Address, IPv6Address
 
     from kubectl_policy.network.evaluation import Match, Ports
@@ -71,37 +72,46 @@ def sides_of(network: Network, connection: Connection) -> tuple[SideDecision, ..
 
     An address outside of the cluster has no policies.
     """
-    ends: tuple[tuple[Direction, Endpoint, Endpoint], ...] = (
-        ("egress", connection.source, connection.destination),
-        ("ingress", connection.destination, connection.source),
-    )
     return tuple(
-        _side(network, connection, direction, subject.position, peer)
-        for direction, subject, peer in ends
-        if subject.position is not None
+        SideDecision(direction=chain.direction, chain=chain, decision=decision_of(network, connection, chain, peer))
+        for chain, peer in _chains(network, connection.source, connection.destination)
     )
 
 
-def _side(
-    network: Network, connection: Connection, direction: Direction, position: int, peer: Endpoint
-) -> SideDecision:
-    chain = network.chain(position, direction)
-    if _is_resident(network, position, peer):
-        # "Traffic to and from the node where a Pod is running is always allowed" by NetworkPolicies.
-        chain = Chain(direction=direction, admin=chain.admin, network=(), baseline=chain.baseline)
-    return SideDecision(direction=direction, chain=chain, decision=decision_of(network, connection, chain, peer))
+def ports_between(network: Network, space: PortSpace, source: Endpoint, destination: Endpoint) -> Allowed:
+    """Return the ports that both sides of a connection allow."""
+    allowed = Allowed(space.everything, 0)
+    for chain, peer in _chains(network, source, destination):
+        decision = decide(chain, matching_ports(network, space, destination, peer), space.everything)
+        allowed &= Allowed(decision.allowed, decision.undecided)
+    return allowed
+
+
+def _chains(network: Network, source: Endpoint, destination: Endpoint) -> Iterator[tuple[Chain, Endpoint]]:
+    """Yield the policies at both ends of a connection, each with the end that is their peer."""
+    ends: tuple[tuple[Direction, Endpoint, Endpoint], ...] = (
+        ("egress", source, destination),
+        ("ingress", destination, source),
+    )
+    for direction, subject, peer in ends:
+        if subject.position is not None:
+            chain = network.chain(subject.position, direction)
+            if _is_resident(network, subject.position, peer):
+                # "Traffic to and from the node where a Pod is running is always allowed" by NetworkPolicies.
+                chain = Chain(direction=direction, admin=chain.admin, network=(), baseline=chain.baseline)
+            yield chain, peer
 
 
 def decision_of(network: Network, connection: Connection, chain: Chain, peer: Endpoint) -> Decision:
     """Decide about a connection by some policies at one of its ends; `peer` is the other end."""
     space = PortSpace([PortRange(connection.protocol, connection.port, connection.port), *network.ranges])
     port = space.of_port(connection.protocol, connection.port)
-    return decide(chain, matching_ports(network, space, connection, peer), port)
+    return decide(chain, matching_ports(network, space, connection.destination, peer), port)
 
 
-def matching_ports(network: Network, space: PortSpace, connection: Connection, peer: Endpoint) -> Match:
+def matching_ports(network: Network, space: PortSpace, destination: Endpoint, peer: Endpoint) -> Match:
     """Return a function that gives the ports of the destination that a rule matches for a peer."""
-    position = connection.destination.position
+    position = destination.position
     numbers = named_ports(space, None if position is None else network.workloads.all[position])
 
     def match(policy: PolicyRules, rule: Rule) -> Ports:

@@ -100,6 +100,19 @@ class Decision(Struct, frozen=True, kw_only=True):
         return self.may_allow & self.may_deny
 
 
+class Allowed(Struct, frozen=True, gc=False):
+    """Ports that are allowed, and those of which it is not known; all others are denied."""
+
+    certain: int
+    undecided: int
+
+    def __and__(self, other: Allowed) -> Allowed:
+        """Return the ports that are allowed on both sides of a connection."""
+        certain = self.certain & other.certain
+        possible = (self.certain | self.undecided) & (other.certain | other.undecided)
+        return Allowed(certain, possible & ~certain)
+
+
 def decide(chain: Chain, match: Match, ports: int) -> Decision:
     """Decide about some ports of one pair of peers, by the policies of one of them.
 

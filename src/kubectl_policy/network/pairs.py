@@ -11,13 +11,14 @@ from kubectl_policy.lazy import cached_method
 from kubectl_policy.network.network import Network
 from kubectl_policy.network.policy import DIRECTIONS
 from kubectl_policy.network.ports import PortSpace
-from kubectl_policy.network.reach import Allowed, Reach, joined
+from kubectl_policy.network.reach import Reach, joined
 from kubectl_policy.topology.workloads import Workloads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.network.evaluation import Allowed
     from kubectl_policy.network.policy import Direction
     from kubectl_policy.network.reach import AddressRange, Interval, SubjectClass
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.network.evaluation import Chain, Selecting, chain_of, decide
+from kubectl_policy.network.evaluation import Allowed, Chain, Selecting, chain_of, decide
 from kubectl_policy.network.network import named_ports, ports_of
 from kubectl_policy.network.policy import NamedPort
 from kubectl_policy.topology.workloads.pod_sets import positions_in
@@ -29,19 +29,6 @@ _LENGTHS: Final = {4: 32, 6: 128}
 # The version of IP with a number in it, or with the first and the last number of a range.
 Point: TypeAlias = "tuple[int, int]"
 Interval: TypeAlias = "tuple[int, int, int]"
-
-
-class Allowed(Struct, frozen=True, gc=False):
-    """Ports that are allowed, and those of which it is not known; all others are denied."""
-
-    certain: int
-    undecided: int
-
-    def __and__(self, other: Allowed) -> Allowed:
-        """Return the ports that are allowed on both sides of a connection."""
-        certain = self.certain & other.certain
-        possible = (self.certain | self.undecided) & (other.certain | other.undecided)
-        return Allowed(certain, possible & ~certain)
 
 
 class PeerClass(Struct, frozen=True, gc=False):

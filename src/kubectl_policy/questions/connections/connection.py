@@ -8,8 +8,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.network.connection import Connection, Endpoint
-from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS
+from kubectl_policy.network.connection import Connection, Endpoint, ports_between
+from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, PortRange
 from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.network.reach import Reach
 from kubectl_policy.questions.blind_spots.network import unread_for_network
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.network.evaluation import Allowed
     from kubectl_policy.network.policy import Protocol
     from kubectl_policy.questions.connections.endpoints import NamedEnd
     from kubectl_policy.questions.connections.rule_views import Locate
+    from kubectl_policy.topology.workloads import Workloads
     from kubectl_policy.topology.workloads.services import ServicePort
 
 
@@ -61,6 +63,22 @@ class CheckedConnection(Struct, frozen=True, kw_only=True):
     verdict: Annotated[Verdict, "inline"]
 
 
+class OpenBetween(Struct, frozen=True, kw_only=True):
+    """The ports on which some workloads may connect to others, whichever is asked about."""
+
+    sources: Annotated[
+        WorkloadSet | None, Meta(description="The workloads that connect; null for an address outside of the cluster.")
+    ]
+    destinations: Annotated[
+        WorkloadSet | None,
+        Meta(description="The workloads to which they connect; null for an address outside of the cluster."),
+    ]
+    allowed: Annotated[tuple[PortRange, ...], Meta(description="The ports that both sides allow.")]
+    undecided: Annotated[
+        tuple[PortRange, ...], Meta(description="The ports of which it is not known whether both sides allow them.")
+    ]
+
+
 class ConnectionDescription(Answer, frozen=True, kw_only=True):
     """The answer about connections between two ends."""
 
@@ -69,18 +87,22 @@ class ConnectionDescription(Answer, frozen=True, kw_only=True):
     connections: Annotated[
         tuple[CheckedConnection, ...], Meta(description="The verdicts, by port and by pairs of workloads.")
     ]
+    open: Annotated[tuple[OpenBetween, ...], Meta(description="All ports that are allowed, by pairs of workloads.")]
     unseen: Annotated[tuple[BlindSpot, ...], Meta(description=BLIND_SPOTS)]
 
     @property
     def allowed(self) -> Annotated[bool | None, Meta()]:
-        """Whether all connections are allowed; null if some are not, or if that is not known."""
+        """Whether all connections are allowed; null if only some are, or if that is not known."""
         verdicts = {checked.verdict.allowed for checked in self.connections}
+        if not verdicts:
+            verdicts = {None if between.undecided else bool(between.allowed) for between in self.open}
         return verdicts.pop() if len(verdicts) == 1 else None
 
     @property
     def found_nothing(self) -> bool:
         """Whether the verdict is not known."""
-        return any(checked.verdict.allowed is None for checked in self.connections)
+        is_unknown = any(checked.verdict.allowed is None for checked in self.connections)
+        return is_unknown or (not self.connections and any(between.undecided for between in self.open))
 
 
 def describe_connection(
@@ -88,22 +110,47 @@ def describe_connection(
 ) -> ConnectionDescription:
     """Return the verdicts on the connections between two ends, to one port or to those that the destination declares.
 
-    Raises `UsageError` if no port is asked for and none is declared.
+    Raises `UsageError` for a port of a Service, or a name of a port, that the destination does not have.
     """
-    connections = tuple(_checked(analysis, source, destination, port))
-    if not connections:
-        raise UsageError(_why_none(destination, port), "name a port: --port 8080, or --port 53/UDP")
     workloads = analysis.workloads
+    reach = Reach(analysis.network, PortSpace(analysis.network.ranges))
+    pairs = tuple(_pairs(reach, source, destination))
+    connections = tuple(_checked(analysis, pairs, source, destination, port))
+    if port and not connections:
+        raise UsageError(f"{destination.object or destination.address} has no port {port.port}", "name another --port")
     members = source.members | destination.members
     namespaces = frozenset(workloads.all[position].ref.namespace for position in positions_in(members))
-    is_unknown = any(checked.verdict.allowed is None for checked in connections)
+    opened = tuple(_open(reach, pairs, source, destination))
+    is_unknown = any(checked.verdict.allowed is None for checked in connections) or any(
+        between.undecided for between in opened
+    )
     return ConnectionDescription(
         source=source,
         destination=destination,
         connections=connections,
+        open=opened,
         place=analysis.index.source,
         unseen=unread_for_network(analysis, namespaces, (), labels=is_unknown),
     )
+
+
+def _open(
+    reach: Reach, pairs: Iterable[tuple[int, int]], source: NamedEnd, destination: NamedEnd
+) -> Iterator[OpenBetween]:
+    """Yield the ports that are allowed between workloads that are alike."""
+    alike: dict[Allowed, list[tuple[int, int]]] = {}
+    for senders, receivers in pairs:
+        ends = _representatives(senders, receivers, source, destination)
+        alike.setdefault(ports_between(reach.network, reach.space, *ends), []).append((senders, receivers))
+    for ports, together in alike.items():
+        for senders, receivers in _joined(together):
+            sources, destinations = _sets(reach.network.workloads, senders, receivers)
+            yield OpenBetween(
+                sources=sources,
+                destinations=destinations,
+                allowed=reach.space.ranges_in(ports.certain),
+                undecided=reach.space.ranges_in(ports.undecided),
+            )
 
 
 def with_rule_lines(answer: ConnectionDescription, locate: Locate) -> ConnectionDescription:
@@ -116,35 +163,44 @@ def with_rule_lines(answer: ConnectionDescription, locate: Locate) -> Connection
     )
 
 
-def _why_none(destination: NamedEnd, port: PortQuery | None) -> str:
-    name = destination.object or destination.address
-    return f"{name} has no port {port.port}" if port else f"{name} declares no port"
-
-
 def _checked(
-    analysis: Analysis, source: NamedEnd, destination: NamedEnd, query: PortQuery | None
+    analysis: Analysis,
+    pairs: Iterable[tuple[int, int]],
+    source: NamedEnd,
+    destination: NamedEnd,
+    query: PortQuery | None,
 ) -> Iterator[CheckedConnection]:
     """Yield the verdicts, each for workloads that are alike on both ends."""
     alike: dict[tuple[ServicePort | None, Verdict], list[tuple[int, int]]] = {}
-    for senders, receivers in _pairs(analysis, source, destination):
-        receiver = next(positions_in(receivers), None)
-        for service_port, protocol, number in _ports(analysis, destination, receiver, query):
-            connection = Connection(
-                source=_endpoint(senders, source),
-                destination=_endpoint(receivers, destination),
-                protocol=protocol,
-                port=number,
-            )
+    for senders, receivers in pairs:
+        sender, receiver = _representatives(senders, receivers, source, destination)
+        for service_port, protocol, number in _ports(analysis, destination, receiver.position, query):
+            connection = Connection(source=sender, destination=receiver, protocol=protocol, port=number)
             verdict = verdict_on(analysis.network, connection)
             alike.setdefault((service_port, verdict), []).append((senders, receivers))
-    for (service_port, verdict), pairs in alike.items():
-        for senders, receivers in _joined(pairs):
+    for (service_port, verdict), together in alike.items():
+        for senders, receivers in _joined(together):
+            sources, destinations = _sets(analysis.workloads, senders, receivers)
             yield CheckedConnection(
-                sources=workload_set(analysis.workloads, senders) if senders else None,
-                destinations=workload_set(analysis.workloads, receivers) if receivers else None,
-                service_port=service_port,
-                verdict=verdict,
+                sources=sources, destinations=destinations, service_port=service_port, verdict=verdict
             )
+
+
+def _sets(workloads: Workloads, senders: int, receivers: int) -> tuple[WorkloadSet | None, WorkloadSet | None]:
+    return (
+        workload_set(workloads, senders) if senders else None,
+        workload_set(workloads, receivers) if receivers else None,
+    )
+
+
+def _representatives(
+    senders: int, receivers: int, source: NamedEnd, destination: NamedEnd
+) -> tuple[Endpoint, Endpoint]:
+    """Return one workload of each set, or the address; two different ones if there are, as a Pod reaches itself."""
+    sender = next(positions_in(senders), None)
+    another = receivers if sender is None else receivers & ~(1 << sender)
+    receiver = next(positions_in(another or receivers), None)
+    return Endpoint(position=sender, address=source.ip), Endpoint(position=receiver, address=destination.ip)
 
 
 def _joined(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -158,14 +214,9 @@ def _joined(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     return ((senders, receivers) for receivers, senders in by_receiver.items())
 
 
-def _endpoint(members: int, end: NamedEnd) -> Endpoint:
-    return Endpoint(position=next(positions_in(members), None), address=end.ip)
-
-
-def _pairs(analysis: Analysis, source: NamedEnd, destination: NamedEnd) -> Iterator[tuple[int, int]]:
+def _pairs(reach: Reach, source: NamedEnd, destination: NamedEnd) -> Iterator[tuple[int, int]]:
     """Yield workloads of both ends that no rule tells apart; 0 for an address outside."""
-    reach = Reach(analysis.network, PortSpace(analysis.network.ranges))
-    on_nodes = analysis.workloads.on_host_network
+    on_nodes = reach.network.workloads.on_host_network
     pods = [end.members & ~on_nodes for end in (source, destination)]
     if source.members and destination.members:
         yield from reach.alike(*pods)

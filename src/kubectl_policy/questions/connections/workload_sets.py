@@ -21,19 +21,23 @@ class WorkloadGroup(Struct, frozen=True, order=True):
 
 
 class WorkloadSet(Struct, frozen=True, kw_only=True):
-    """A set of workloads; hostNetwork Pods are in none."""
+    """A set of workloads."""
 
     number: Annotated[int, Meta(description="The number of workloads: Pods, and controllers without Pods.", ge=0)]
-    everything: Annotated[bool, Meta(description="Whether the set holds every workload.")]
-    namespaces: Annotated[tuple[str, ...], Meta(description="The namespaces of which the set holds every workload.")]
+    everything: Annotated[
+        bool,
+        Meta(description="Whether the set holds every workload; those on the network of their nodes do not count."),
+    ]
+    namespaces: Annotated[
+        tuple[str, ...], Meta(description="The namespaces of which the set holds every workload, and more than one.")
+    ]
     groups: Annotated[tuple[WorkloadGroup, ...], Meta(description="The workloads in other namespaces, by controller.")]
 
 
 def workload_set(workloads: Workloads, members: int) -> WorkloadSet:
     """Describe the workloads at some positions."""
     counted = workloads.everything & ~workloads.on_host_network
-    members &= counted
-    everything = members == counted
+    everything = members & counted == counted
     whole: list[str] = []
     remaining = members
     for namespace, inhabitants in sorted(workloads.by_namespace.items()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.questions.connections.rule_views import ranges_phrase
 from kubectl_policy.render.connections.wording import action_verb, end_phrase, rule_line, rule_phrase, set_phrase
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
-from kubectl_policy.render.wording.sections import BLANK, headline_line, unseen_section
+from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,8 @@ _SIDES: Final[Mapping[Direction, str]] = {"egress": "Leaving the source", "ingre
 def connection_headline(answer: ConnectionDescription) -> str:
     """Return the sentence that opens the answer about a connection."""
     source, destination = end_phrase(answer.source), end_phrase(answer.destination)
+    if not answer.connections:
+        return f"{_open_sentence(answer, source, destination)}{unread_hedge(answer.unseen)}."
     ports = listed(list(dict.fromkeys(_port_phrase(checked) for checked in answer.connections)))
     verdicts = {checked.verdict.allowed for checked in answer.connections}
     if verdicts == {True}:
@@ -43,6 +46,15 @@ def connection_headline(answer: ConnectionDescription) -> str:
             f"{len(allowed)} of {len(answer.connections)} kinds of connections are allowed"
         )
     return f"{sentence}{unread_hedge(answer.unseen)}."
+
+
+def _open_sentence(answer: ConnectionDescription, source: str, destination: str) -> str:
+    """Say on which ports connections are allowed, where none is asked about."""
+    allowed = {ranges_phrase(between.allowed) for between in answer.open}
+    ports = allowed.pop() if len(allowed) == 1 else "different ports by workload"
+    maybe = {ranges_phrase(between.undecided) for between in answer.open if between.undecided}
+    sentence = f"{source} may connect to {destination} on {ports}"
+    return f"{sentence}, and perhaps on {listed(sorted(maybe))}" if maybe else sentence
 
 
 def _port_phrase(checked: CheckedConnection) -> str:
@@ -82,7 +94,18 @@ def connection_text(answer: ConnectionDescription, view: View) -> Document:
     lines = [headline_line(connection_headline(answer))]
     for checked in answer.connections:
         lines += _checked(checked, answer, view)
-    return (*lines, *unseen_section(answer.unseen))
+    return (*lines, *section("Allowed in all", _open(answer, view)), *unseen_section(answer.unseen))
+
+
+def _open(answer: ConnectionDescription, view: View) -> Iterator[Line]:
+    """Return a line with the allowed ports of workloads that are alike."""
+    for between in answer.open:
+        source = set_phrase(between.sources, view) if between.sources else end_phrase(answer.source)
+        destination = set_phrase(between.destinations, view) if between.destinations else end_phrase(answer.destination)
+        maybe = f", perhaps {ranges_phrase(between.undecided)}" if between.undecided else ""
+        ports = f"{ranges_phrase(between.allowed)}{maybe}"
+        pair = f" from {source} to {destination}" if len(answer.open) > 1 else ""
+        yield Line((Segment(ports, "value"), Segment(pair, prose=True)), 2, 4)
 
 
 def _checked(checked: CheckedConnection, answer: ConnectionDescription, view: View) -> Iterator[Line]:
