@@ -67,18 +67,22 @@ class Server:
         """The same: it takes no time."""
         return self
 
-    def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> Mapping[str, Json]:
+    def get(
+        self, path: str, query: Mapping[str, str] | None = None, accept: str = "", decode: object = None
+    ) -> Mapping[str, Json]:
         """An object. Raises Refusal."""
-        del query, accept
+        del query, accept, decode
         self._check(path)
         found = self._objects.get(path)
         if not isinstance(found, dict):
             raise refusal_of(404, {})
         return found
 
-    def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
+    def list(
+        self, path: str, query: Mapping[str, str], accept: str, chunk_size: int, decode: object = None
+    ) -> ListAnswer:
         """The objects at a path. Raises Refusal."""
-        del query, accept, chunk_size
+        del query, accept, chunk_size, decode
         self._check(path)
         return ListAnswer(self._lists.get(path, []), "1")
 
