@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lazy import cached_method
@@ -96,9 +97,10 @@ class Matching:
         return chosen
 
     def _selects_node(self, selector: Mapping[str, Json], name: str) -> bool | None:
-        resource = self.workloads.index.get(ObjectRef(NODE, "", name)) if name else None
+        index, ref = self.workloads.index, ObjectRef(NODE, "", name)
+        resource = index.get(ref) if name else None
         if resource is None:
-            return True if not selector else False if self._are_nodes_known else None
+            return True if not selector else False if index.presence(ref) == "missing" else None
         return selects(selector, labels_of(resource.raw))
 
     def matches_address(self, rule: Rule, address: IPv4Address | IPv6Address) -> bool | None:
@@ -139,12 +141,13 @@ class Matching:
             texts = (text_at(entry, "address") for entry in mappings_at(resource.raw, "status.addresses"))
             if address in map(parse_address, texts):
                 return selects(selector, labels_of(resource.raw))
-        return False if nodes or self._are_nodes_known else None
+        is_known = bool(nodes) or self.workloads.index.presence(ObjectRef(NODE, "", "")) == "missing"
+        return False if is_known and not self._are_nodes_hidden else None
 
-    @property
-    def _are_nodes_known(self) -> bool:
-        """Whether there is no Node but those that were read."""
-        return self.workloads.index.snapshot.complete
+    @cached_property
+    def _are_nodes_hidden(self) -> bool:
+        """Whether there may be Nodes that could not be read."""
+        return any(gap.covers(ObjectRef(NODE, "", gap.name)) for gap in self.workloads.index.snapshot.gaps)
 
 
 def any_of(verdicts: Iterable[bool | None]) -> bool | None:
