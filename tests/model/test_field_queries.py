@@ -71,6 +71,34 @@ def test_an_object_is_selected(query: str, *, expected: bool | None) -> None:
     assert selects_fields(parse_field_query(query), build.service("web", namespace="shop")) is expected
 
 
+@pytest.mark.parametrize(
+    ("query", "in_manifest", "from_server"),
+    [
+        ("status.phase=Running", None, False),
+        ("spec.nodeName=a", None, False),
+        # A Pod that waits for a node.
+        ("spec.nodeName=", None, True),
+        ("spec.hostNetwork=false", True, True),
+        ("spec.hostNetwork=true", False, False),
+        ("spec.serviceAccountName!=default", False, False),
+    ],
+)
+def test_what_a_pod_lacks_is_filled_in_or_is_not_there(
+    query: str, *, in_manifest: bool | None, from_server: bool
+) -> None:
+    requirements, pod = parse_field_query(query), build.resource("Pod", "web", {}, group="")
+    assert selects_fields(requirements, pod) is in_manifest
+    assert selects_fields(requirements, build.with_metadata(pod, uid="u")) is from_server
+
+
+def test_pods_are_selected_by_what_runs() -> None:
+    pod = build.resource("Pod", "web", {"nodeName": "a", "hostNetwork": True}, group="", status={"phase": "Running"})
+    assert selects_fields(parse_field_query("status.phase=Running,spec.nodeName=a,spec.hostNetwork=true"), pod) is True
+    assert selects_fields(parse_field_query("status.phase!=Running"), pod) is False
+    of_pods = ("spec.nodeName", "spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.podIP")
+    assert selectable_fields(NAMES["Pod"], None)[2:] == of_pods
+
+
 def test_what_is_to_be_filled_in_is_undecided() -> None:
     def selected(query: str, name: str = "web", **spec: Json) -> bool | None:
         return selects_fields(parse_field_query(query), build.resource("Service", name, spec, group=""))

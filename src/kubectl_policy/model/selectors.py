@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import Json, mapping_at, mappings_at, strings_at, text_at, value_at
-from kubectl_policy.model.kind_roles import NAMESPACE, SERVICE
+from kubectl_policy.model.kind_roles import NAMESPACE, POD, SERVICE
 from kubectl_policy.model.unknown import is_unfilled, may_be_label, may_equal
 
 if TYPE_CHECKING:
@@ -30,8 +30,15 @@ _KEY: Final = f"({_PREFIX})?{_NAME}"
 NAME_FIELD: Final = "metadata.name"
 NAMESPACE_FIELD: Final = "metadata.namespace"
 # What else an API server selects built-in kinds by (kubernetes, pkg/apis/core/v1/conversion.go), of those that lists
-# have. Where a manifest lacks one, the server fills it in; None: with a value of its own choice.
+# have and questions read. Where a manifest lacks one, the server fills it in; None: with a value of its own choice.
 _FIELDS_OF_KIND: Final[Mapping[GroupKind, Mapping[str, str | None]]] = {
+    POD: {
+        "spec.nodeName": None,
+        "spec.serviceAccountName": "default",
+        "spec.hostNetwork": "false",
+        "status.phase": None,
+        "status.podIP": None,
+    },
     SERVICE: {"spec.clusterIP": None, "spec.type": "ClusterIP"},
     NAMESPACE: {"status.phase": None},
 }
@@ -220,6 +227,8 @@ def _has_value(requirement: FieldRequirement, resource: Resource) -> bool | None
         written = value_at(resource.raw, requirement.field)
         defaults = _FIELDS_OF_KIND.get(resource.ref.group_kind, {})
         filled_in = defaults.get(requirement.field, "") if written is None else _text(written)
+        if filled_in is None and text_at(resource.raw, "metadata.uid"):
+            filled_in = ""
         if filled_in is None:
             return None
         value, may_be = filled_in, may_be_label(filled_in, wanted)
