@@ -25,7 +25,7 @@ _DIFF: Final = (
     "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests",
 )
 _EXPLAIN: Final = ("explain takes one policy kind", "for example: explain xbackendtrafficpolicy")
-_GET_EXAMPLE: Final = "for example: get policies, get policykinds, get gateways, get routes, get services"
+_GET_EXAMPLE: Final = "for example: get policies, get policykinds, get gateways, get routes, get services, get pods"
 _GET: Final = ("get takes TYPE, TYPE NAME... or TYPE/NAME...", _GET_EXAMPLE)
 _STATUS_EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
 _WHY_NOT: Final = (

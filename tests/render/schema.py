@@ -34,6 +34,7 @@ from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.answer import WhyNot
+from kubectl_policy.questions.workload_rows import PodRow, WorkloadRow
 from kubectl_policy.render.explain.statements import Statement
 from kubectl_policy.render.lists import KINDS
 from kubectl_policy.render.output.cluster_answers import Unanswered
@@ -78,6 +79,8 @@ ROWS: Final[Mapping[RowSort, type]] = {
     "routes": object_rows.RouteRow,
     "backends": object_rows.BackendRow,
     "namespaces": object_rows.NamespaceRow,
+    "pods": PodRow,
+    "workloads": WorkloadRow,
 }
 _HEADLINE: Final[dict[str, Json]] = {"description": "The answer in one sentence, for people.", "type": "string"}
 _COMPLETE: Final[dict[str, Json]] = {

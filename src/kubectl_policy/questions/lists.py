@@ -25,6 +25,7 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
+from kubectl_policy.questions.workload_rows import pod_rows, workload_rows
 from kubectl_policy.topology.attached_hostnames import attached_hostnames
 from kubectl_policy.topology.gateway.hostnames import have_common_hostname
 
@@ -95,6 +96,10 @@ def list_type(analysis: Analysis, type_name: str, selection: Selection, only: On
     if selected.type.rows == "listeners":
         listeners = (row for resource in selected.resources for row in listener_rows(analysis, resource))
         rows = tuple(row for row in listeners if _serves(row.listener.hostname, only.hostname))
+    elif selected.type.rows == "workloads":
+        rows = workload_rows(analysis, selected.resources)
+    elif selected.type.rows == "pods":
+        rows = pod_rows(analysis, selected.resources)
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
     return _listing(analysis, selected, rows, (blind_spot for row in rows for blind_spot in row.unseen), left_out)

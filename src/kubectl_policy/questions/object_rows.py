@@ -35,7 +35,9 @@ _POLICIES: Final = (
 _UNDECIDED_POLICIES: Final = (
     "The policies that may have an effect on the object, because it is unknown how they combine."
 )
-_POSSIBLE_POLICIES: Final = "The policies that affect the object only if a route is attached, which is not known."
+_POSSIBLE_POLICIES: Final = (
+    "The policies that affect the object only if a route is attached, or if they select the object, which is not known."
+)
 _TARGETED_BY: Final = "The target references to the object or to one of its sections, including those that fail."
 _UNDECIDED_ROUTES: Final = "The routes that may be attached: whether they are is unknown."
 
@@ -48,7 +50,7 @@ class Listed(WithBlindSpots, frozen=True, kw_only=True):
     undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
     possible_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POSSIBLE_POLICIES)]
     targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
-    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=REPORTED)]
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=f"{REPORTED} Those of workloads are left out.")]
 
     @property
     def object(self) -> Annotated[ObjectRef, Meta()]:
@@ -178,7 +180,7 @@ class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
 def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectRow:
     """The row of an object, of the sort that its type has."""
     ref, topology = resource.ref, analysis.topology
-    listed = _listed(analysis, resource, include_descendants=rows in {"gateways", "listener sets"})
+    listed = listed_object(analysis, resource, include_descendants=rows in {"gateways", "listener sets"})
     match rows:
         case "gateway classes":
             controller = text_at(resource.raw, "spec.controllerName")
@@ -192,7 +194,7 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
             return RouteRow(listed=listed, hostnames=hostnames, parents=tuple(_parents(analysis, ref)))
         case "namespaces":
             held = [analysis.index.get(inside) for inside in topology.relations.objects_in(ref.name)]
-            rows_inside = [_listed(analysis, obj) for obj in held if obj]
+            rows_inside = [listed_object(analysis, obj) for obj in held if obj]
             return NamespaceRow(
                 listed=listed,
                 holds=tuple(row.resource.ref for row in rows_inside),
@@ -223,7 +225,7 @@ def listener_rows(analysis: Analysis, resource: Resource) -> Iterator[ListenerRo
         routes = topology.relations.attached_to(node)
         perhaps = {**undecided.get(node, {}), **undecided.get(None, {})}
         yield ListenerRow(
-            listed=_listed(analysis, resource, node, include_descendants=True),
+            listed=listed_object(analysis, resource, node, include_descendants=True),
             listener=listener,
             routes=routes,
             undecided_routes=tuple(route for route in perhaps if route not in routes),
@@ -240,9 +242,10 @@ def _port_words(port: Mapping[str, Json]) -> str:
     return f"{integer_at(port, 'port')}{outside}/{text_at(port, 'protocol', 'TCP')}"
 
 
-def _listed(
+def listed_object(
     analysis: Analysis, resource: Resource, node: NodeRef | None = None, *, include_descendants: bool = False
 ) -> Listed:
+    """What the row of an object has, or that of a listener, in common with all rows."""
     subject = node or NodeRef(resource.ref)
     attachments = analysis.attachments_to(resource.ref)
     reported = reported_conditions(resource.raw)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
 from kubectl_policy.model.kind_roles import SERVICE, section_noun
 from kubectl_policy.model.refs import shown_namespace
-from kubectl_policy.questions.object_rows import ListenerRow
-from kubectl_policy.render.metadata_columns import UNKNOWN, accepted_column, age_column, status_style
+from kubectl_policy.render.metadata_columns import UNKNOWN, accepted_column, age_column, distinct, reported_phrases
+from kubectl_policy.render.object_columns import OBJECT_COLUMNS, SERVICE_COLUMNS
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
 from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, kind_names, mark
+from kubectl_policy.render.workload_columns import WORKLOAD_COLUMNS
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
@@ -19,35 +20,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.questions.lists import AnyRow
-    from kubectl_policy.questions.object_rows import (
-        BackendRow,
-        GatewayClassRow,
-        GatewayRow,
-        NamespaceRow,
-        ObjectRow,
-        RouteRow,
-    )
+    from kubectl_policy.questions.object_rows import ObjectRow
     from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
-    from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
     from kubectl_policy.render.output.text import Style
-
-
-def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))
-
-
-def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
-    """Return each type of condition with its status; where several differ, the number of those that are True."""
-    by_type: dict[str, list[str]] = {}
-    for condition in conditions:
-        by_type.setdefault(condition.type, []).append(condition.status)
-    return tuple(
-        f"{type_} {statuses[0]}"
-        if len(set(statuses)) == 1
-        else f"{type_} {statuses.count('True')} of {len(statuses)} True"
-        for type_, statuses in by_type.items()
-    )
 
 
 def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
@@ -91,7 +67,7 @@ def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
         accepted_column(lambda row: row.reported, rank=4),
         Column("AFFECTS", _affects, rank=3),
         Column("REASON", lambda row: Sentence(f"{row.reason}{_code(row)}", _brief(row)), narrow=idle, rank=1),
-        Column("TARGETS", lambda row: _distinct(map(_target, row.targets)), rank=2),
+        Column("TARGETS", lambda row: distinct(map(_target, row.targets)), rank=2),
         age_column(lambda row: row.resource),
         *_MORE,
     )
@@ -101,7 +77,7 @@ _MORE: Final[tuple[Column[PolicyRow], ...]] = (
     Column("CLASS", lambda row: f"{row.profile.policy_class}{mark(row.profile, 'class')}", narrow=False),
     Column(
         "STRATEGY",
-        lambda row: _distinct(f"{it.strategy.value}{' (assumed)' * it.assumed}" for it in row.stanzas),
+        lambda row: distinct(f"{it.strategy.value}{' (assumed)' * it.assumed}" for it in row.stanzas),
         narrow=False,
     ),
     Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
@@ -109,7 +85,7 @@ _MORE: Final[tuple[Column[PolicyRow], ...]] = (
         "STANZAS", lambda row: tuple(f"{stanza.field}: {stanza.strategy.value}" for stanza in row.stanzas), narrow=False
     ),
     Column("OVERRIDDEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
-    Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
+    Column("REPORTED", lambda row: reported_phrases(row.reported), narrow=False),
     Column("CREATED", lambda row: row.created or UNKNOWN.text, narrow=False),
 )
 
@@ -220,115 +196,11 @@ def _affects(row: PolicyRow) -> Number:
     return Number(affected.value, f"up to {affected.text}") if row.enforcement.is_undecided else affected
 
 
-_Object = TypeVar("_Object", bound="ObjectRow")
-
-
-def _routes(row: GatewayRow | ListenerRow) -> Number:
-    return number(len(row.routes), complete=not (row.undecided_routes or row.listed.unseen))
-
-
-def _above(row: GatewayRow) -> str:
-    return row.above.qualified_name if row.above else ""
-
-
-def _attached(row: RouteRow) -> Number:
-    states = [parent.state for parent in row.parents]
-    attached, mark_ = states.count("attached"), "+" if "unknown" in states else ""
-    return Number(attached, f"{attached}{mark_} of {len(states)}")
-
-
-def _affected(row: NamespaceRow) -> Number:
-    held, affected = number(len(row.holds), complete=not row.listed.unseen), len(row.affected)
-    complete = not row.unseen or (affected == held.value and not row.listed.unseen)
-    return Number(affected, f"{number(affected, complete=complete).text} of {held.text}")
-
-
-_GATEWAY_CLASS: Final[tuple[Column[GatewayClassRow], ...]] = (
-    Column("CONTROLLER", lambda row: row.controller),
-    Column("ACCEPTED", lambda row: row.accepted or UNKNOWN, style=lambda row: status_style(row.accepted)),
-    Column("GATEWAYS", lambda row: number(len(row.gateways), complete=not row.listed.unseen)),
-)
-_LISTENERS: Final[tuple[Column[GatewayRow], ...]] = (
-    Column("PORTS", lambda row: tuple(map(str, row.ports)), rank=2),
-    Column("PROGRAMMED", lambda row: row.programmed or UNKNOWN, rank=3, style=lambda row: status_style(row.programmed)),
-    Column("LISTENERS", lambda row: number(len(row.listeners)), rank=4),
-    Column("ROUTES", _routes, rank=1),
-)
-_GATEWAY: Final[tuple[Column[GatewayRow], ...]] = (
-    Column("CLASS", _above, rank=1),
-    Column("ADDRESSES", lambda row: UNKNOWN if row.addresses is None else row.addresses, rank=5),
-    *_LISTENERS,
-)
-_LISTENER: Final[tuple[Column[ListenerRow], ...]] = (
-    Column("OF", lambda row: f"{row.ref.kind} {row.ref.name}"),
-    Column("HOSTNAME", lambda row: row.listener.hostname or "*"),
-    Column("PORT", lambda row: "" if row.listener.port is None else str(row.listener.port)),
-    Column("PROTOCOL", lambda row: row.listener.protocol, rank=1),
-    Column("ROUTES", _routes),
-)
-_ROUTE: Final[tuple[Column[RouteRow], ...]] = (
-    Column("KIND", lambda row: row.ref.kind, rank=3),
-    Column("HOSTNAMES", lambda row: row.hostnames, rank=1),
-    Column("PARENTS", lambda row: _distinct(str(parent.object) for parent in row.parents), rank=2),
-    Column("ATTACHED", _attached),
-    accepted_column(lambda row: row.listed.reported, rank=4),
-)
-_BACKEND: Final[tuple[Column[BackendRow], ...]] = (
-    Column("ROUTES", lambda row: number(len(row.referred_by), complete=not row.listed.unseen), rank=1),
-    Column("REFERRED BY", lambda row: tuple(map(str, row.referred_by)), narrow=False),
-)
-_SERVICE: Final[tuple[Column[BackendRow], ...]] = (
-    Column("TYPE", lambda row: row.type, rank=3),
-    Column("PORTS", lambda row: row.ports, rank=2),
-    *_BACKEND,
-)
-_NAMESPACE: Final[tuple[Column[NamespaceRow], ...]] = (
-    Column("STATUS", lambda row: row.phase or UNKNOWN),
-    Column("AFFECTED", _affected),
-)
-
-
-def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
-    """Return the policies that name the object, with what is wrong with the reference if it fails."""
-    return _distinct(
-        f"{it.policy}{'' if it.state == 'attached' else f' ({it.state})'}" for it in row.listed.targeted_by
-    )
-
-
-def _policies(row: ObjectRow) -> Number:
-    """Count the policies that affect an object; `1 to 3` where it is not known of some of them whether they do."""
-    certain, undecided = len(row.listed.policies), len(row.listed.undecided_policies)
-    maximum = number(certain + undecided + len(row.listed.possible_policies), complete=not row.listed.unseen)
-    # Of those of which it is not known how they combine, one holds at least.
-    least = certain or min(undecided, 1)
-    return Number(least, f"{least} to {maximum.text}") if maximum.value > least else maximum
-
-
-def _object(*special: Column[_Object]) -> tuple[Column[_Object], ...]:
-    return (
-        Column("NAME", lambda row: row.listener.name if isinstance(row, ListenerRow) else row.ref.name),
-        *special,
-        Column("POLICIES", _policies),
-        age_column(lambda row: row.listed.resource),
-        Column("TARGETED BY", _targeted_by, narrow=False),
-        Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
-    )
-
-
-_OF_SORT: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {
-    "gateway classes": _object(*_GATEWAY_CLASS),
-    "gateways": _object(*_GATEWAY),
-    "listener sets": _object(Column("GATEWAY", _above, rank=1), *_LISTENERS),
-    "listeners": _object(*_LISTENER),
-    "routes": _object(*_ROUTE),
-    "backends": _object(*_BACKEND),
-    "namespaces": _object(*_NAMESPACE),
-}
+_OF_SORT: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {**OBJECT_COLUMNS, **WORKLOAD_COLUMNS}
 # What only an API server and controllers know.
-_REPORTED: Final = frozenset({"ACCEPTED", "ADDRESSES", "AGE", "PROGRAMMED", "STATUS"})
-_SERVICES: Final = _object(*_SERVICE)
+_REPORTED: Final = frozenset({"ACCEPTED", "ADDRESSES", "AGE", "IP", "NODE", "PROGRAMMED", "STATUS"})
 
 
 def _object_columns(type_: ListType) -> tuple[Column[Any], ...]:
     """Return the columns of objects of a type; what only Services have is left out for other backends."""
-    return _SERVICES if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]
+    return SERVICE_COLUMNS if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]

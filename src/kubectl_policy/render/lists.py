@@ -41,6 +41,8 @@ KINDS: Final[Mapping[RowSort, str]] = {
     "routes": "RouteList",
     "backends": "BackendList",
     "namespaces": "NamespaceList",
+    "pods": "PodList",
+    "workloads": "WorkloadList",
 }
 
 

@@ -108,3 +108,21 @@ def _label(name: str, row: _WithRaw) -> str:
 
 def _labels(row: _WithRaw) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(labels_of(row.raw).items()))
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts in their order, each once."""
+    return tuple(dict.fromkeys(texts))
+
+
+def reported_phrases(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
+    """Return each type of condition with its status; where several differ, the number of those that are True."""
+    by_type: dict[str, list[str]] = {}
+    for condition in conditions:
+        by_type.setdefault(condition.type, []).append(condition.status)
+    return tuple(
+        f"{type_} {statuses[0]}"
+        if len(set(statuses)) == 1
+        else f"{type_} {statuses.count('True')} of {len(statuses)} True"
+        for type_, statuses in by_type.items()
+    )

@@ -209,6 +209,7 @@ def test_types_are_those_that_are_served(offered: Offered, kubectl: Callable[[st
         "httproute",
         "namespace",
         "networkpolicy",
+        "pod",
         "retrypolicy",
         "securitypolicy",
         "service",
@@ -216,6 +217,7 @@ def test_types_are_those_that_are_served(offered: Offered, kubectl: Callable[[st
     assert offered("explain", "security") == ["securitypolicy", ":4"]
     assert offered("get", "secur") == ["securitypolicies", ":4"]
     assert offered("get", "sp") == ["sp", ":4"]
+    assert offered("get", "pod") == ["pods", ":4"]
     assert offered("blast-radius", "po") == ["pod", ":4"]
     assert "policies" in offered("get", "")
 

@@ -158,6 +158,7 @@ def test_what_needs_no_input(offered: Offered, arguments: tuple[str, ...], found
         (("blast-radius", "name"), ["namespace", NO_FILES]),
         (("get", "ro"), ["routes", NO_FILES]),
         (("get", "eff"), ["effective", NO_FILES]),
+        (("get", "workl"), ["workloads", NO_FILES]),
         (("get", "httproutes,gat"), ["httproutes,gateways", "httproutes,gatewayclasses", NO_FILES]),
         (("get", "policies,routes,rou"), [NO_FILES]),
         (("get", "-n", "infra", "gateways,httproutes", ""), ["console", "edge", "internal", NO_FILES]),
@@ -222,6 +223,25 @@ def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.
     assert offered("describe", "gateway/infra/i") == ["gateway/infra/internal", NO_FILES]
     config.write_text("offline: 7\n", "utf-8")
     assert offered("describe", "gateway/infra/i") == [NO_FILES]
+
+
+def test_pods_and_controllers_are_types_like_others(offered: Offered, tmp_path: Path) -> None:
+    objects = {"Pod": ("v1", "web-1"), "Deployment": ("apps/v1", "web"), "Job": ("batch/v1", "night")}
+    manifest = "".join(
+        f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}}}\n---\n"
+        for kind, (version, name) in objects.items()
+    )
+    (tmp_path / "pods.yaml").write_text(manifest, "utf-8")
+    assert offered("get", "--offline", str(tmp_path), "p") == [
+        "parameters",
+        "policies",
+        "policykinds",
+        "pods",
+        NO_FILES,
+    ]
+    assert offered("get", "--offline", str(tmp_path), "pods", "") == ["web-1", NO_FILES]
+    assert offered("get", "--offline", str(tmp_path), "workloads", "w") == ["web", "web-1", NO_FILES]
+    assert offered("describe", "--offline", str(tmp_path), "deploy") == ["deployment", NO_FILES]
 
 
 def test_manifests_may_be_words(offered: Offered) -> None:

@@ -37,6 +37,9 @@ def test_an_unknown_type_is_refused() -> None:
         type_named(EMPTY, "polices")
     assert error.value.message == 'there is no resource type "polices" in the input'
     assert error.value.hint.startswith("did you mean policies")
+    with pytest.raises(UsageError, match="workloadz") as error:
+        type_named(EMPTY, "workloadz")
+    assert error.value.hint.startswith("did you mean workload")
     with pytest.raises(UsageError):
         type_named(EMPTY, "policies.example.com")
 
@@ -55,6 +58,12 @@ def test_an_unknown_type_is_refused() -> None:
         ("gateways.v1.gateway.networking.k8s.io", "gateways", "Gateway", True),
         ("lset", "listener sets", "ListenerSet", True),
         ("gc", "gateway classes", "GatewayClass", False),
+        ("workloads", "workloads", "workload", True),
+        ("Workload", "workloads", "workload", True),
+        ("po", "pods", "Pod", True),
+        ("pods", "pods", "Pod", True),
+        ("deploy", "workloads", "Deployment", True),
+        ("cronjobs", "workloads", "CronJob", True),
         ("svc", "backends", "Service", True),
         ("configmaps", "backends", "ConfigMap", True),
         ("ns", "namespaces", "Namespace", False),

@@ -35,7 +35,7 @@ def controller(
     return build.with_metadata(built, ownerReferences=owners)
 
 
-def app(name: str) -> Json:
+def app(name: str) -> dict[str, Json]:
     return {"matchLabels": {"app": name}}
 
 
@@ -151,3 +151,24 @@ def test_a_pod_from_a_server_says_itself_that_it_has_no_controller() -> None:
 def test_a_controller_without_pods_is_its_own_owner_or_its_controllers() -> None:
     assert owner(controller("Deployment", "web", app("web"))) == "Deployment default/web"
     assert owner(controller("Job", "j", owners=controlled_by("CronJob", "c"))) == "CronJob default/c"
+
+
+def test_a_workload_that_was_read_makes_another_one() -> None:
+    deployment = controller("Deployment", "web", app("web"))
+    replica_set = controller("ReplicaSet", "web-5d6f", app("web"), owners=controlled_by("Deployment", "web"))
+    owned = pod(ownerReferences=controlled_by("ReplicaSet", "web-5d6f"))
+
+    def made(*resources: Resource) -> bool:
+        return Workloads(build.index(*resources)).owners.is_made(resources[0])
+
+    assert not made(deployment, replica_set, owned)
+    assert not made(replica_set, owned)
+    assert made(replica_set, deployment)
+    assert not made(owned)
+    assert made(owned, deployment)
+    # The Deployment was not read.
+    assert made(owned, replica_set)
+    assert made(pod(), deployment)
+    # What is no workload kind does not count, read or not.
+    strange = build.resource("KafkaSet", "kafka", {}, group="example.com")
+    assert not made(pod(ownerReferences=controlled_by("KafkaSet", "kafka")), strange)

@@ -40,7 +40,7 @@ else:
     list_renderer, matrix_renderer = map(LazyFunctions, ("kubectl_policy.render.lists", "kubectl_policy.render.matrix"))
 
 _EFFECTIVE = "effective"
-_EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
+_EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services, get pods"
 
 LISTS: Final["Renderers[Lists]"] = Renderers(
     kind="Lists",
@@ -114,9 +114,10 @@ def get(
 ) -> int:
     """List policies, policy kinds, or objects that policies affect.
 
-    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services or namespaces, a
-    kind of these (httproutes, retrypolicies), or another kind that a policy targets. Short names work as well. With
-    `effective`, each rule of a route is a row, and each policy kind or setting is a column with the value in force.
+    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services, namespaces, pods
+    or workloads, a kind of these (httproutes, retrypolicies, deployments), or another kind that a policy targets. Short
+    names work as well. With `effective`, each rule of a route is a row, and each policy kind or setting is a column
+    with the value in force.
 
     \b
     Examples:
@@ -127,6 +128,7 @@ def get(
       kubectl policy get policies -A --enforcement Overridden,Conflicted,NoEffect --offline manifests/
       kubectl policy get httproute/baker gateway/infra/edge -n baker --offline manifests/
       kubectl policy get policykinds --offline manifests/
+      kubectl policy get pods -n baker -o wide --offline manifests/
     """
     if filename and (objects or all_namespaces or selector or field_selector):
         raise UsageError("objects are picked by --filename or in another way, not both", "leave out one of the two")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from kubectl_policy.cli.syntax import CLUSTER
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kind_roles import TARGET_KINDS
+from kubectl_policy.model.kind_roles import TARGET_KINDS, WORKLOADS
 from kubectl_policy.model.kinds import BUILT_IN, KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.load import built_in_profiles
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 KindUse: TypeAlias = Literal["policies", "targets", "unrelated"]
 ALL_ROLES: Final[Sequence[KindUse]] = ("policies", "targets", "unrelated")
 _DEFAULT_NAMESPACE: Final = "default"
+# Kinds that policies are about.
+_LISTED: Final = frozenset({*TARGET_KINDS, *WORKLOADS})
 # The options of `CommandCall` for reading manifests. To render these takes too long.
 _READING: Final = ("default_namespace", "exclude", "cluster", "variables", "profiles", "setting")
 
@@ -51,7 +53,7 @@ class ManifestObjects:
         kinds: dict[KindUse, list[KindNames]] = {role: [] for role in ALL_ROLES}
         registry = self._analysis.registry
         for kind in self._analysis.index.group_kinds:
-            is_unrelated = kind not in TARGET_KINDS and is_kubernetes_own(kind)
+            is_unrelated = kind not in _LISTED and is_kubernetes_own(kind)
             role: KindUse = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
             kinds[role].append(registry.kind_names(kind))
         return kinds
@@ -159,7 +161,7 @@ class ClusterObjects(ManifestObjects):
             profile = next((known for known in profiles if plural(known.group_kind.kind.lower()) == plural_name), None)
             kind = profile.group_kind if profile else GroupKind(group, f"{plural_name.removesuffix(_POLICIES)}policy")
             names = built_in.get(resource) or KindNames(kind, plural_name, profile.short_names if profile else ())
-            if names.group_kind in TARGET_KINDS:
+            if names.group_kind in _LISTED:
                 kinds["targets"].append(names)
             elif profile or (plural_name.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind)):
                 kinds["policies"].append(names)

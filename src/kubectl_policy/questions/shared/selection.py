@@ -10,7 +10,16 @@ from msgspec.structs import replace
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kind_roles import HIERARCHY, LISTENER_HOLDERS, NAMESPACE, ROUTES, KindRole, role_of
+from kubectl_policy.model.kind_roles import (
+    HIERARCHY,
+    LISTENER_HOLDERS,
+    NAMESPACE,
+    POD,
+    ROUTES,
+    WORKLOADS,
+    KindRole,
+    role_of,
+)
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.selectors import FieldRequirement, selectable_fields, selects, selects_fields
@@ -34,6 +43,8 @@ RowSort: TypeAlias = Literal[
     "routes",
     "backends",
     "namespaces",
+    "pods",
+    "workloads",
 ]
 Row_co = TypeVar("Row_co", covariant=True)
 
@@ -54,6 +65,8 @@ OWN_TYPES: Final[Mapping[str, tuple[RowSort, str]]] = {
     "listener": ("listeners", "listener"),
     "routes": ("routes", "route"),
     "route": ("routes", "route"),
+    "workloads": ("workloads", "workload"),
+    "workload": ("workloads", "workload"),
 }
 # The roles of what is listed as policies are, by its noun.
 _ROLES: Final[Mapping[str, Role]] = {"policy": "policy", "filter": "filter", "parameters object": "parameters"}
@@ -64,7 +77,7 @@ _ROWS: Final[Mapping[KindRole, RowSort]] = {
     "namespace": "namespaces",
     "route": "routes",
     "backend": "backends",
-    "workload": "backends",
+    "workload": "workloads",
 }
 
 
@@ -173,7 +186,8 @@ def type_named(analysis: Analysis, type_name: str) -> ListType:
     if type_name.lower() in OWN_TYPES:
         rows, noun = OWN_TYPES[type_name.lower()]
         of_role = (known.group_kind for known in analysis.registry.policy_kinds if known.role == _ROLES.get(noun))
-        kinds = {"listeners": LISTENER_HOLDERS, "routes": tuple(ROUTES)}.get(rows) or tuple(of_role)
+        of_several = {"listeners": LISTENER_HOLDERS, "routes": tuple(ROUTES), "workloads": WORKLOADS}
+        kinds = of_several.get(rows) or tuple(of_role)
         return ListType(rows=rows, noun=noun, kinds=kinds, namespaced=rows != "policy kinds")
     meant = kinds_meant(analysis, type_name, *OWN_TYPES)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
@@ -181,7 +195,7 @@ def type_named(analysis: Analysis, type_name: str) -> ListType:
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
     kinds = tuple(placed or policies or present)
     return ListType(
-        rows="policies" if kinds[0] in policies else _ROWS[role_of(kinds[0])],
+        rows="policies" if kinds[0] in policies else "pods" if kinds[0] == POD else _ROWS[role_of(kinds[0])],
         noun=kinds[0].kind,
         kinds=kinds,
         namespaced=any(map(index.namespaced, kinds)),
@@ -199,6 +213,8 @@ def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected
     if type_.namespaced and not selection.namespace:
         _ask_each_namespace(analysis, type_)
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
+    if type_.noun == "workload":
+        every = [resource for resource in every if not analysis.workloads.owners.is_made(resource)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
     chosen = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]

@@ -16,6 +16,7 @@ from kubectl_policy.topology.workloads.workload import workload_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.workloads.workload import Workload
 
@@ -53,6 +54,12 @@ class Owners:
         owners = {self._topmost(ref, workload) for ref in self._selecting(workload)}
         return owners.pop() if len(owners) == 1 else workload.ref
 
+    def is_made(self, resource: Resource) -> bool:
+        """Whether a workload that was read makes a workload: a Deployment its ReplicaSets and their Pods."""
+        workload = workload_of(resource)
+        makers = {self.of(workload), workload.controller} - {None, workload.ref}
+        return any(maker.group_kind in WORKLOADS and self._index.world.has(maker) for maker in makers if maker)
+
     def _topmost(self, controller: ObjectRef, workload: Workload) -> ObjectRef:
         """Return the controller of a controller where that makes it; the controller itself otherwise."""
         kind, template_hash = controller.group_kind, workload.labels.get(_HASH)
@@ -67,7 +74,7 @@ class Owners:
 
     def _selecting(self, pod: Workload) -> Iterator[ObjectRef]:
         """Yield the controllers in the namespace of a Pod whose selectors select it."""
-        labels, namespace = pod.labels, pod.ref.namespace
+        labels, namespace = pod.labels if self._by_label else {}, pod.ref.namespace
         for key, value in labels.items():
             for wanted in (value, None):
                 for ref, selector in self._by_label.get((namespace, key, wanted), ()):

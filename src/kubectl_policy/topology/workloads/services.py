@@ -9,11 +9,12 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, labels_of, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import POD, SERVICE
-from kubectl_policy.topology.workloads.pod_sets import NO_PODS, PodSet
+from kubectl_policy.model.world import grouped
+from kubectl_policy.topology.workloads.pod_sets import NO_PODS, PodSet, positions_in
 from kubectl_policy.topology.workloads.workload import parse_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Resource
     from kubectl_policy.topology.workloads.population import Workloads
@@ -93,6 +94,15 @@ def services_of(workloads: Workloads, position: int) -> tuple[Resource, ...]:
     namespace = workloads.all[position].ref.namespace
     services = workloads.index.of_kind_in(SERVICE, namespace)
     return tuple(service for service in services if behind_service(workloads, service).has(position))
+
+
+def services_by_position(workloads: Workloads, namespace: str) -> Mapping[int, Sequence[ObjectRef]]:
+    """Return the Services in front of each workload of a namespace, by name."""
+    return grouped(
+        (position, service.ref)
+        for service in workloads.index.of_kind_in(SERVICE, namespace)
+        for position in positions_in(behind_service(workloads, service).certain)
+    )
 
 
 def behind_gateway(workloads: Workloads, gateway: ObjectRef) -> PodSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -62,7 +63,7 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
         field = KINDS[self.ref.group_kind].template
         return mapping_at(self._raw, field) if field else self._raw
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """The labels of the Pods."""
         return labels_of(self.template)
