@@ -70,7 +70,7 @@ NETWORK_POLICY_DESCRIPTION: Final["Renderers[NetworkPolicyDescription]"] = Rende
     headline=network_policy.network_policy_headline,
     tree=network_policy.network_policy_text,
     table=lambda answer, _: [network_policy.network_policy_table([answer])],
-    names=lambda answer: [group.controller for group in answer.applies_to.groups],
+    names=lambda answer: answer.selects,
 )
 # The renderers by the type of the answer, whose module is imported for an answer alone.
 _RENDERERS: Final[dict[str, Renderers[Any]]] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import Diagnostic  # noqa: TC001 (answers are encoded by these types)
+from kubectl_policy.model import Diagnostic, ObjectRef  # noqa: TC001 (answers are encoded by these types)
 from kubectl_policy.network.policy import DIRECTIONS, Direction
 from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.network.reach import Reach
@@ -22,12 +22,12 @@ from kubectl_policy.questions.connections.rule_views import (
     with_lines,
 )
 from kubectl_policy.questions.connections.workload_sets import WorkloadSet, workload_set
+from kubectl_policy.topology.workloads.pod_sets import positions_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.network.policy import PolicyRules, Rule
     from kubectl_policy.questions.connections.rule_views import Locate
 
@@ -53,6 +53,8 @@ class NetworkPolicyDescription(Answer, frozen=True, kw_only=True):
     subject: Annotated[str, Meta(description="The Pods that the policy selects, for people: `Pods app=web`.")]
     applies_to: Annotated[WorkloadSet, Meta(description="The workloads that the policy applies to.")]
     may_apply_to: Annotated[WorkloadSet, Meta(description="The further workloads that the policy may apply to.")]
+    selects: Annotated[tuple[ObjectRef, ...], Meta(description="The workloads that the policy applies to, by name.")]
+    may_select: Annotated[tuple[ObjectRef, ...], Meta(description="The workloads that the policy may apply to.")]
     directions: Annotated[tuple[Direction, ...], Meta(description="The directions that the policy has a say in.")]
     isolates: Annotated[
         tuple[Direction, ...],
@@ -86,6 +88,8 @@ def describe_network_policy(analysis: Analysis, ref: ObjectRef) -> NetworkPolicy
         subject=selection_phrase(policy.subject, ref.namespace),
         applies_to=workload_set(analysis.workloads, subjects.certain),
         may_apply_to=workload_set(analysis.workloads, subjects.undecided),
+        selects=tuple(workload.ref for workload in analysis.workloads.at(positions_in(subjects.certain))),
+        may_select=tuple(workload.ref for workload in analysis.workloads.at(positions_in(subjects.undecided))),
         directions=tuple(direction for direction in DIRECTIONS if policy.concerns(direction)),
         isolates=tuple(direction for direction in DIRECTIONS if direction in policy.isolates),
         rules=tuple(_rules(reach, policy, subjects.possible)),
