@@ -19,7 +19,8 @@ from kubectl_policy import Analysis, analyze
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Json, ObjectRef
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.network.policy import DIRECTIONS, PortRange
+from kubectl_policy.network.policy import DIRECTIONS, PROTOCOLS, PortRange
+from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.questions.connections.connection import ConnectionDescription, PortQuery, describe_connection
 from kubectl_policy.questions.connections.endpoints import NamedEnd, end_at_address, end_of
 from kubectl_policy.questions.connections.network_policy import describe_network_policy
@@ -130,27 +131,28 @@ def _policies(views: Sequence[RuleView]) -> frozenset[str]:
     return frozenset(_name(view.policy.policy) for view in views)
 
 
-def _ranges(by_protocol: Mapping[str, Json]) -> frozenset[tuple[str, int]]:
-    """Return the single ports of ranges such as `80,8080-8090`."""
-    ports: set[tuple[str, int]] = set()
-    for protocol, text in by_protocol.items():
-        for part in filter(None, str(text).split(",")):
-            first, _, last = part.partition("-")
-            ports.update((protocol, port) for port in range(int(first), int(last or first) + 1))
-    return frozenset(ports)
+def _ranges(by_protocol: Mapping[str, Json]) -> frozenset[PortRange]:
+    """Return ranges such as `80,8080-8090`; ranges that are next to each other are one."""
+    ranges = {PortRange(protocol, *_ends(part)) for protocol in PROTOCOLS for part in _parts(by_protocol.get(protocol))}
+    space = PortSpace(ranges)
+    ports = 0
+    for found in ranges:
+        ports |= space.of_range(found)
+    return frozenset(space.ranges_in(ports))
+
+
+def _parts(text: Json) -> list[str]:
+    return [part for part in str(text or "").split(",") if part]
+
+
+def _ends(part: str) -> tuple[int, int]:
+    first, _, last = part.partition("-")
+    return int(first), int(last or first)
 
 
 def _open(answer: ConnectionDescription) -> object:
-    if any(between.undecided for between in answer.open):
-        return "some ports are not decided"
-    allowed: set[tuple[str, int]] = set()
-    for between in answer.open:
-        allowed.update(port for ports in between.allowed for port in _single(ports))
-    return frozenset(allowed)
-
-
-def _single(ports: PortRange) -> Iterator[tuple[str, int]]:
-    return ((ports.protocol, port) for port in range(ports.first, ports.last + 1))
+    [between] = answer.open
+    return "some ports are not decided" if between.undecided else frozenset(between.allowed)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from kubectl_policy.network.evaluation import Allowed, Chain, Decision, Step, decide
 from kubectl_policy.network.network import named_ports, ports_of
-from kubectl_policy.network.policy import Direction, PortRange, Protocol, Tier
-from kubectl_policy.network.ports import PortSpace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +15,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.network.evaluation import Match, Ports
     from kubectl_policy.network.network import Network
-    from kubectl_policy.network.policy import PolicyRules, Rule
+    from kubectl_policy.network.policy import Direction, PolicyRules, Protocol, Rule, Tier
+    from kubectl_policy.network.ports import PortSpace
 
 
 class Endpoint(Struct, frozen=True):
@@ -104,7 +103,7 @@ def _chains(network: Network, source: Endpoint, destination: Endpoint) -> Iterat
 
 def decision_of(network: Network, connection: Connection, chain: Chain, peer: Endpoint) -> Decision:
     """Decide about a connection by some policies at one of its ends; `peer` is the other end."""
-    space = PortSpace([PortRange(connection.protocol, connection.port, connection.port), *network.ranges])
+    space = network.space
     port = space.of_port(connection.protocol, connection.port)
     return decide(chain, matching_ports(network, space, connection.destination, peer), port)
 

@@ -90,6 +90,11 @@ class Network:
         """The ranges of ports that rules tell apart, also by the names of ports of Pods."""
         return frozenset(declared_ranges(self.policies)) | self._named
 
+    @cached_property
+    def space(self) -> PortSpace:
+        """The ports, as far as rules tell them apart."""
+        return PortSpace(self.ranges)
+
     @property
     def _named(self) -> frozenset[PortRange]:
         names = {named.name for named in declared_names(self.policies)}

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubectl_policy.errors import UsageError
 from kubectl_policy.network.connection import Connection, Endpoint, ports_between
 from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, PortRange
-from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.network.reach import Reach
 from kubectl_policy.questions.blind_spots.network import unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
@@ -113,7 +112,7 @@ def describe_connection(
     Raises `UsageError` for a port of a Service, or a name of a port, that the destination does not have.
     """
     workloads = analysis.workloads
-    reach = Reach(analysis.network, PortSpace(analysis.network.ranges))
+    reach = Reach(analysis.network, analysis.network.space)
     pairs = tuple(_pairs(reach, source, destination))
     connections = tuple(_checked(analysis, pairs, source, destination, port))
     if port and not connections:

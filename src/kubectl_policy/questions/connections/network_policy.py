@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic, ObjectRef  # noqa: TC001 (answers are encoded by these types)
 from kubectl_policy.network.policy import DIRECTIONS, Direction
-from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.network.reach import Reach
 from kubectl_policy.questions.blind_spots.network import unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
@@ -81,7 +80,7 @@ def describe_network_policy(analysis: Analysis, ref: ObjectRef) -> NetworkPolicy
             ref, "add the manifest that contains it" if analysis.index.source == "the input" else ""
         )
     subjects = network.matching.subjects(policy)
-    reach = Reach(network, PortSpace(network.ranges))
+    reach = Reach(network, network.space)
     is_namespaced = policy.tier == "NetworkPolicy"
     return NetworkPolicyDescription(
         view=policy_view(network.index, policy),

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin  # noqa: TC001 (answers are encoded by these types)
 from kubectl_policy.network.policy import DIRECTIONS, Direction
-from kubectl_policy.network.ports import PortSpace
 from kubectl_policy.network.reach import Reach, joined
 from kubectl_policy.questions.blind_spots.network import unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
@@ -122,7 +121,7 @@ def describe_workload(analysis: Analysis, subject: ObjectRef, members: int) -> W
     """Describe the connections of the Pods that a workload is, or makes."""
     network, workloads = analysis.network, analysis.workloads
     resource = analysis.index.get(subject)
-    reach = Reach(network, PortSpace(network.ranges))
+    reach = Reach(network, network.space)
     directions = tuple(
         _direction(reach, part, direction) for direction in DIRECTIONS for part in reach.classes_of(members, direction)
     )
