@@ -185,6 +185,15 @@ class MergingParameter(Struct, frozen=True, rename="camel"):
     """The field below `spec` of the parameters."""
 
 
+class PodLabels(Struct, frozen=True, rename="camel"):
+    """Labels of Pods that name the Gateway that they serve."""
+
+    name: Name
+    """The label with the name of the Gateway."""
+    namespace: Name
+    """The label with its namespace."""
+
+
 class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """The treatment of Gateways by some controllers, where Gateway API leaves a choice or they depart from it."""
 
@@ -258,6 +267,10 @@ class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """Rules about values in routes, in the format of `values` of a policy kind, with two more fields."""
     filters_once: frozenset[FieldName] = frozenset()
     """The fields of filters, or of `spec` of the objects that filters name, that one rule of a route can set once."""
+    pod_labels: PodLabels | None = None
+    """The labels of the Pods that serve a Gateway, in any namespace. Without it: those of the namespace of the Gateway
+    that GEP-1762 names.
+    """
     evidence: Annotated[Evidence, REQUIRED] = ()
     """The sources of this information."""
 

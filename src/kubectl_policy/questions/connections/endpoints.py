@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology.workloads import PodSet
 
 
 class NamedEnd(Struct, frozen=True, kw_only=True):
@@ -75,11 +76,17 @@ def _members(analysis: Analysis, ref: ObjectRef) -> int:
         service = analysis.index.get(ref)
         return behind_service(workloads, service).possible if service else 0
     if kind == GATEWAY:
-        return behind_gateway(workloads, ref).possible
+        return gateway_pods(analysis, ref).possible
     if kind == NAMESPACE:
         return workloads.by_namespace.get(ref.name, 0)
     hint = "name a Pod, a workload, a Service, a Gateway, a Namespace or an IP address"
     raise UsageError(f"{ref} has no connections", hint)
+
+
+def gateway_pods(analysis: Analysis, gateway: ObjectRef) -> PodSet:
+    """Return the workloads that serve a Gateway, as far as their labels say so."""
+    profiles = analysis.topology.gateways.profiles_of(gateway)
+    return behind_gateway(analysis.workloads, gateway, filter(None, (profile.pod_labels for profile in profiles)))
 
 
 def _why_none(analysis: Analysis, ref: ObjectRef) -> str:
@@ -87,5 +94,5 @@ def _why_none(analysis: Analysis, ref: ObjectRef) -> str:
     if resource and ref.group_kind == POD:
         return f"has ended ({text_at(resource.raw, 'status.phase')}), so it has no connections"
     if ref.group_kind == GATEWAY:
-        return f"is served by no Pod that was read with the label gateway.networking.k8s.io/gateway-name={ref.name}"
+        return "is served by no Pod that was read, as far as labels say so"
     return f"has no Pods in {analysis.index.source}"

@@ -10,13 +10,14 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, labels_of, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.kind_roles import POD, SERVICE
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.workloads.pod_sets import NO_PODS, PodSet, positions_in
+from kubectl_policy.topology.workloads.pod_sets import PodSet, positions_in
 from kubectl_policy.topology.workloads.workload import parse_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Resource
+    from kubectl_policy.profiles.controllers import PodLabels
     from kubectl_policy.topology.workloads.population import Workloads
     from kubectl_policy.topology.workloads.workload import Workload
 
@@ -105,8 +106,10 @@ def services_by_position(workloads: Workloads, namespace: str) -> Mapping[int, S
     )
 
 
-def behind_gateway(workloads: Workloads, gateway: ObjectRef) -> PodSet:
-    """Return the workloads that serve a Gateway, as far as their labels say so; none if no label is known."""
-    if gateway.namespace not in workloads.by_namespace:
-        return NO_PODS
-    return workloads.selected(gateway.namespace, {"matchLabels": {_GATEWAY_NAME: gateway.name}})
+def behind_gateway(workloads: Workloads, gateway: ObjectRef, labels: Iterable[PodLabels]) -> PodSet:
+    """Return the workloads that serve a Gateway by their labels: the standard one, or those of its controllers."""
+    members = workloads.selected(gateway.namespace, {"matchLabels": {_GATEWAY_NAME: gateway.name}})
+    for pair in labels:
+        owned = {"matchLabels": {pair.name: gateway.name, pair.namespace: gateway.namespace}}
+        members |= workloads.selected({}, owned)
+    return members
