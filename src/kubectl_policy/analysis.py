@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.network.network import Network
+    from kubectl_policy.network.unevaluated import UnevaluatedPolicies
     from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
     from kubectl_policy.topology.workloads import Workloads
     from kubectl_policy.validation.expressions import Evaluator
@@ -189,6 +190,13 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
         """The network policies of all tiers."""
         return self.read_network(self.index)
 
+    @cached_property
+    def unevaluated(self) -> UnevaluatedPolicies:
+        """The policies about connections whose rules are not evaluated."""
+        from kubectl_policy.network.unevaluated import UnevaluatedPolicies  # noqa: PLC0415 (few answers need it)
+
+        return UnevaluatedPolicies(self.registry, self.workloads)
+
     @property
     def evaluator(self) -> Evaluator:
         """The evaluator of expressions, with one budget for all states of the world."""
@@ -333,11 +341,12 @@ class Analysis(Struct, frozen=True, dict=True, eq=False):
             raise NotFoundError(
                 f"{policy} is not a policy that was read", self.registry.why_not_policy_kind(policy.group_kind)
             )
-        if self.registry.profile(policy.group_kind).attachment == "connections":
-            from kubectl_policy.resolution.connections import enforce_on_connections  # noqa: PLC0415 (few answers need it)
+        profile = self.registry.profile(policy.group_kind)
+        if profile.attachment != "connections" and not profile.is_staged:
+            return self._enforcements.of(policy)
+        from kubectl_policy.resolution.connections import draft, enforce_on_connections  # noqa: PLC0415 (few need it)
 
-            return enforce_on_connections(policy, self.network.subjects_of(policy))
-        return self._enforcements.of(policy)
+        return draft(policy) if profile.is_staged else enforce_on_connections(policy, self.network.subjects_of(policy))
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
         """Return the entries that targets of a policy share with other targets although they must not."""

@@ -159,6 +159,30 @@ NOT_BY_REFERENCE: Final = (
     ),
     Claim(GroupKind("cilium.io", "CiliumNetworkPolicy"), "inherited", (), (POD,), ""),
     Claim(GroupKind("cilium.io", "CiliumClusterwideNetworkPolicy"), "inherited", (), (POD, NODE), "", (), None),
+    *(
+        claim
+        for group in ("projectcalico.org", "crd.projectcalico.org")
+        for claim in (
+            *(
+                Claim(GroupKind(group, kind), "inherited", (), (POD,), "")
+                for kind in ("NetworkPolicy", "StagedNetworkPolicy", "StagedKubernetesNetworkPolicy")
+            ),
+            *(
+                Claim(GroupKind(group, kind), "inherited", (), (POD, NODE), "", (), None)
+                for kind in ("GlobalNetworkPolicy", "StagedGlobalNetworkPolicy")
+            ),
+        )
+    ),
+    *(
+        Claim(GroupKind("crd.antrea.io", kind), "inherited", (), (POD,), "", (), None)
+        for kind in ("NetworkPolicy", "ClusterNetworkPolicy")
+    ),
+    Claim(GroupKind("k8s.ovn.org", "EgressFirewall"), "inherited", (), (POD,), ""),
+    Claim(GroupKind("network.openshift.io", "EgressNetworkPolicy"), "inherited", (), (POD,), ""),
+    Claim(GroupKind("networking.k8s.aws", "ApplicationNetworkPolicy"), "inherited", (), (POD,), ""),
+    Claim(GroupKind("networking.k8s.aws", "ClusterNetworkPolicy"), "inherited", (), (POD,), "", (), None),
+    Claim(GroupKind("vpcresources.k8s.aws", "SecurityGroupPolicy"), "inherited", (), (POD,), ""),
+    Claim(GroupKind(GKE, "FQDNNetworkPolicy"), "inherited", (), (POD,), ""),
     Claim(GroupKind(OCM, "Policy"), "direct", (), (MANAGED_CLUSTER,), ""),
     Claim(GroupKind(OCM, "PolicySet"), "direct", (), (GroupKind(OCM, "Policy"),), ""),
     Claim(GroupKind(OCM, "ConfigurationPolicy"), "direct", (), (), "", (), None),

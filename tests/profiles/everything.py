@@ -16,6 +16,29 @@ ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 FIELDS: Final[Mapping[str, Any]] = {
     "class": "inherited",
     "attachment": "references",
+    "connections": {
+        "subjects": [
+            {
+                "field": "spec.for",
+                "pods": "pods",
+                "namespaces": "namespaces",
+                "nodes": "nodes",
+                "uncomputed": ["accounts"],
+                "without": "nothing",
+            }
+        ],
+        "scope": "cluster",
+        "selectors": "expressions",
+        "keyPrefixes": ["any:"],
+        "namespaceKeys": ["example.com/namespace"],
+        "otherKeys": ["example.com/"],
+        "directions": ["ingress"],
+        "peers": "outside",
+        "enforced": False,
+        "tier": "Baseline",
+        "tierField": "spec.tier",
+        "priorityField": "spec.rank",
+    },
     "targetFields": ["spec.attachTo"],
     "filterRoutes": [{"group": GATEWAY_API, "kind": "HTTPRoute"}],
     "backendFilters": True,

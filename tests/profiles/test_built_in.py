@@ -231,6 +231,8 @@ def _name(kind: GroupKind) -> str:
 
 
 def _merges(profile: PolicyKindProfile) -> str:
+    if profile.attachment == "connections":
+        return "evaluated, with the policies of the other tiers"
     if not profile.attaches_by_references:
         return "not computed: it does not attach by references"
     together = SAME_LEVEL[profile.same_level]

@@ -66,8 +66,9 @@ WRONG_FIELDS: Final = (
         f"{FIELD}.strategyValues.Deep: 'deep' is not allowed; use one of None, Atomic defaults",
     ),
     ("strategyValues: {Deep: None}", 6, f"{FIELD}.strategyValues: has no effect without strategyField"),
+    ("attachment: connections", 6, f"{FIELD}.attachment: connections needs connections"),
     (
-        "attachment: connections",
+        "attachment: connections\n    connections: {subjects: [{field: spec}]}",
         6,
         f"{FIELD}.attachment: connections is for kinds whose rules are evaluated, and those of RetryPolicy.example.com",
     ),

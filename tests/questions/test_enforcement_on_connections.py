@@ -12,8 +12,11 @@ from kubectl_policy.model import Gap, GroupKind, Json, NodeRef, Resource
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.network.kinds import EVALUATED_KINDS, NETWORK_POLICY
 from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.policy_rows import PolicyRow, policy_row
 from kubectl_policy.questions.why_not.answer import why_not
+from kubectl_policy.render.wording.headlines import policy_headline
 from tests import build
 from tests.questions.build import analyzed
 
@@ -181,3 +184,23 @@ def test_why_not_is_about_other_policies() -> None:
         "not-computed",
         "what it does is about connections, and is not computed here",
     )
+
+
+def test_a_draft_has_no_effect() -> None:
+    """Whatever it selects; and no answer about a Pod mentions it."""
+    staged = build.resource("StagedNetworkPolicy", "s", {"selector": "all()"}, group="projectcalico.org")
+    answer = row(staged, SHOP, pod("web", "default"))
+    assert (answer.enforcement.state, answer.affected, answer.unseen) == ("NoEffect", (), ())
+    assert [(reason.rule, reason.message) for reason in answer.reasons] == [
+        ("not-enforced", "it is only staged, and has no effect on connections")
+    ]
+    described = describe_policy(analyzed(staged, complete=True), staged.ref)
+    assert policy_headline(described) == (
+        "StagedNetworkPolicy default/s has no effect: it is only staged, and has no effect on connections"
+        " (test.yaml:1)."
+    )
+    on_node = build.resource("Node", "n", group="")
+    drafted = build.resource("StagedGlobalNetworkPolicy", "s", {"selector": "all()"}, group="projectcalico.org")
+    enforced = build.resource("GlobalNetworkPolicy", "g", {"selector": "all()"}, group="projectcalico.org")
+    (spot,) = describe(analyzed(on_node, drafted, enforced), NodeRef(on_node.ref)).unseen
+    assert spot.policies == (enforced.ref,)

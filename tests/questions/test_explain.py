@@ -64,6 +64,24 @@ class TestMeant:
             asked("BackendTLSPolicy")
         assert "backendtlspolicy.gateway.networking.k8s.io" in ambiguous.value.hint
 
+    def test_a_kind_of_kubernetes_comes_before_others_of_its_name(self) -> None:
+        """As for kubectl; unless an object of another one was read."""
+        assert asked("networkpolicy").profile.group_kind == GroupKind("networking.k8s.io", "NetworkPolicy")
+        calico = build.resource("NetworkPolicy", "p", {}, group="projectcalico.org")
+        assert asked("networkpolicy", calico).profile.group_kind == calico.ref.group_kind
+        with pytest.raises(UsageError, match='"cnp" names several policy kinds'):
+            asked("cnp")
+
+    def test_a_group_is_no_version(self) -> None:
+        """Of two groups, one of which ends with the other."""
+        for name, group in (
+            ("networkpolicy.projectcalico.org", "projectcalico.org"),
+            ("networkpolicy.crd.projectcalico.org", "crd.projectcalico.org"),
+            ("networkpolicy.v3.projectcalico.org", "projectcalico.org"),
+            ("networkpolicy.v1.crd.projectcalico.org", "crd.projectcalico.org"),
+        ):
+            assert asked(name).profile.group_kind == GroupKind(group, "NetworkPolicy")
+
     def test_a_kind_that_occurs_comes_first(self) -> None:
         own = PolicyKindProfile(GroupKind("other.com", "ColorPolicy"), "direct", "profile")
         assert asked("colorpolicy", build.policy("p", build.ON_GATEWAY), profiles=[own]).profile.group_kind == COLOR

@@ -165,6 +165,7 @@ def test_a_gateway_of_another_controller_is_left_alone() -> None:
     other = build.gateway_class("gke-l7-global-external-managed", "example.com/other")
     analysis = analyze(added(gke("GatewayClass gke-l7-global-external-managed"), other))
     assert {name for name, (state, _) in states(analysis).items() if state != "NoEffect"} == {
+        "FQDNNetworkPolicy radio/weather",
         "GCPAuthzPolicy radio/mixer-only",
         "GCPClientTLSPolicy radio/everything",
         "GCPClientTLSPolicy radio/from-outside",

@@ -162,7 +162,7 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
 
     def is_for_workloads(kind: GroupKind) -> bool:
         profile = profile_of(kind)
-        if profile and profile.attachment == "connections":
+        if profile and profile.connections:
             return True
         targets = profile.declared_targets if profile and profile.attachment == "none" else ()
         return bool(targets) and {POD, NODE}.issuperset(targets)

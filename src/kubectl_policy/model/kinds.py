@@ -114,6 +114,10 @@ _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
         "ClusterNetworkPolicy": "cnp",
     },
     "cilium.io": {"CiliumClusterwideNetworkPolicy": "ccnp"},
+    "crd.antrea.io": {"ClusterNetworkPolicy": "acnp"},
+    "crd.projectcalico.org": {"GlobalNetworkPolicy": "", "StagedGlobalNetworkPolicy": ""},
+    "networking.k8s.aws": {"ClusterNetworkPolicy": "cnp"},
+    "projectcalico.org": {"GlobalNetworkPolicy": "gnp cgnp", "StagedGlobalNetworkPolicy": "sgnp"},
     "cluster.open-cluster-management.io": {"ManagedCluster": "", "ManagedClusterSet": ""},
 }
 _NAMESPACED: Final[Mapping[str, Mapping[str, str]]] = {

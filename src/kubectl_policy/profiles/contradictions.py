@@ -145,4 +145,9 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         lambda fields: fields["attachment"] != "filters" or bool(fields.get("filterRoutes")),
         "filters needs filterRoutes",
     ),
+    (
+        "attachment",
+        lambda fields: fields["attachment"] != "connections" or "connections" in fields,
+        "connections needs connections",
+    ),
 )

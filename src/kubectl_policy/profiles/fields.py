@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.profiles.connections import ConnectionProfile
 from kubectl_policy.profiles.controllers import (
     STANDARD_STATUS,
     BackendProfile,
@@ -68,6 +69,7 @@ PROTECTION: Final = "What protects"
 COMBINING: Final = "How two policies combine"
 SUMMARY: Final = "What is said of it in short"
 REPORTING: Final = "Status"
+CONNECTIONS: Final = "Connections"
 
 
 class ProfileFields(Struct, frozen=True, rename="camel"):
@@ -350,6 +352,11 @@ class ProfileFields(Struct, frozen=True, rename="camel"):
     (`spec.parametersRef`) names the object; it is then not a policy. `connections`: a policy allows and denies
     connections of the Pods that it selects; only the kinds whose rules are evaluated attach like this. `none`: in a way
     that is not computed; answers then claim nothing about affected objects.
+    """
+    connections: Annotated[ConnectionProfile | None, Meta(extra={"topic": CONNECTIONS})] = None
+    """How policies decide about connections of Pods. Required for `attachment: connections`. With `attachment: none`,
+    the rules of policies are not evaluated; answers about connections name the policies that apply to a Pod, or may
+    apply to it, as they can change a verdict. Without it: policies do not decide about connections.
     """
     # From the same file: the settings of controllers, delegation of routes and treatment of Gateways.
     settings: Annotated[Mapping[str, ControllerSetting], INTERNAL] = field(default_factory=lambda: NOTHING)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Json
+    from kubectl_policy.profiles.connections import ConnectionProfile
 
 
 class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
@@ -42,6 +43,16 @@ class PolicyKindProfile(ProfileFields, frozen=True, dict=True, rename="camel"):
     def attaches_by_references(self) -> bool:
         """Whether policies attach by references: by their own, or as other objects name them."""
         return self.attachment not in {"connections", "none"}
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether policies are drafts about connections, which have no effect."""
+        return self.about_connections is not None and not self.about_connections.enforced
+
+    @property
+    def about_connections(self) -> ConnectionProfile | None:
+        """How policies decide about connections, if they do nothing else; None for a kind that attaches otherwise."""
+        return None if self.attaches_by_references else self.connections
 
     @property
     def references_alone(self) -> bool:

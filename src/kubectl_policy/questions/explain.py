@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model.kinds import CRD, KindNames
+from kubectl_policy.model.kinds import CRD, KindNames, is_kubernetes_own
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
@@ -120,6 +120,9 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     occurring = {*index.group_kinds, *index.definitions}
     for candidates in (occurring.intersection(named), {*named, *_profiled(analysis, type_name)}):
         meant = sorted(kind for kind in candidates if registry.profile_of(kind))
+        # As for kubectl, a name means a kind of Kubernetes itself rather than one of another group.
+        own = list(filter(is_kubernetes_own, meant)) if "." not in type_name else []
+        meant = own if len(own) == 1 else meant
         if len(meant) > 1:
             options = ", ".join(str(kind).lower() for kind in meant)
             raise UsageError(f'"{type_name}" names several policy kinds', f"say which one: {options}")

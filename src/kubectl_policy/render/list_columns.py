@@ -136,6 +136,7 @@ _BRIEF: Final[Mapping[str, str]] = {
     "no-filter": "no route names it",
     "selects-nothing": "selects no Pod",
     "no-rules": "has no rules",
+    "not-enforced": "only staged",
     "not-permitted": "not permitted",
     "namespace-closed": "not permitted",
     "policy-invalid": "invalid",

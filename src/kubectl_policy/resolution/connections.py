@@ -20,6 +20,11 @@ def enforce_on_connections(policy: ObjectRef, subjects: Subjects) -> Enforcement
     return Enforcement(policy, _state(subjects), (), (), subjects=subjects)
 
 
+def draft(policy: ObjectRef) -> Enforcement:
+    """Return the enforcement of a policy that is only staged: it has no effect."""
+    return Enforcement(policy, "NoEffect", (), ())
+
+
 def _state(subjects: Subjects) -> EnforcementState:
     if not subjects.has_rules:
         return "NoEffect"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 from msgspec.structs import replace
@@ -10,10 +10,20 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Json, Permission, Resource
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.network.policy import DIRECTIONS
+from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
+from kubectl_policy.questions.connections.connection import describe_connection
+from kubectl_policy.questions.connections.endpoints import end_of
+from kubectl_policy.questions.connections.network_policy import describe_network_policy
+from kubectl_policy.questions.connections.workload import describe_workload
+from kubectl_policy.render.connections.connection import connection_headline
+from kubectl_policy.render.wording.blind_spots import unread_hedge, unread_reason
 from tests import build
 from tests.questions.build import analyzed
+
+if TYPE_CHECKING:
+    from kubectl_policy.network.policy import Direction
 
 NETWORKING: Final = "networking.k8s.io"
 CLUSTER_WIDE: Final = "policy.networking.k8s.io"
@@ -214,3 +224,90 @@ def test_nodes_that_a_policy_selects() -> None:
     assert spot == BlindSpot(what="Nodes", reason=reason, remedy="add the manifests that contain them")
     forbidden = analyzed(*WORLD, ON_NODES, complete=True, gaps=[hidden("Node")])
     assert [spot.what for spot in unread_for_network(forbidden)] == ["Nodes"]
+
+
+def other_policy(kind: str, group: str, name: str, spec: Json, namespace: str = "shop") -> Resource:
+    return build.resource(kind, name, spec, group=group, namespace=namespace)
+
+
+SELECTS_A: Final = {"endpointSelector": {"matchLabels": {"app": "a"}}}
+SELECTS_SOME: Final = {"endpointSelector": {"matchLabels": {"app": "a", "reserved:x": ""}}}
+
+
+@pytest.mark.parametrize(
+    ("names", "spec", "what", "reason"),
+    [
+        ("p", SELECTS_A, "shop/p", "it applies here, and its rules are not evaluated"),
+        ("pq", SELECTS_A, "shop/p and shop/q", "they apply here, and their rules are not evaluated"),
+        ("p", SELECTS_SOME, "shop/p", "it may apply here, and its rules are not evaluated"),
+        ("pq", SELECTS_SOME, "shop/p and shop/q", "they may apply here, and their rules are not evaluated"),
+    ],
+)
+def test_policies_whose_rules_are_not_evaluated(names: str, spec: Json, what: str, reason: str) -> None:
+    policies = [other_policy("CiliumNetworkPolicy", "cilium.io", name, spec) for name in names]
+    analysis = analyzed(*WORLD, *policies)
+    (spot,) = unevaluated_policies(analysis, {"ingress": analysis.workloads.everything}, outside=False)
+    assert spot == BlindSpot(
+        what=f"CiliumNetworkPolicy.cilium.io {what}",
+        reason=reason,
+        remedy="read what explain ciliumnetworkpolicy.cilium.io says",
+        policies=tuple(policy.ref for policy in policies),
+        unevaluated=True,
+    )
+
+
+def test_a_policy_that_applies_on_one_side_is_named_once() -> None:
+    selecting = other_policy("CiliumNetworkPolicy", "cilium.io", "p", SELECTS_A)
+    walls = other_policy("EgressFirewall", "k8s.ovn.org", "default", {})
+    analysis = analyzed(*WORLD, selecting, walls)
+    both = dict.fromkeys(DIRECTIONS, analysis.workloads.everything)
+    assert [spot.what for spot in unevaluated_policies(analysis, both, outside=False)] == [
+        "CiliumNetworkPolicy.cilium.io shop/p"
+    ]
+    assert [spot.what for spot in unevaluated_policies(analysis, both, outside=True)] == [
+        "CiliumNetworkPolicy.cilium.io shop/p",
+        "EgressFirewall.k8s.ovn.org shop/default",
+    ]
+    assert list(unevaluated_policies(analysis, {"ingress": 0, "egress": 0}, outside=True)) == []
+
+
+def test_what_applies_to_one_workload_and_may_apply_to_another_is_certain() -> None:
+    """The Pod on the network of its node may be left alone."""
+    on_node = build.resource("Pod", "n", {"hostNetwork": True}, group="", namespace="shop")
+    everywhere = other_policy("CiliumNetworkPolicy", "cilium.io", "p", {"endpointSelector": {}})
+    analysis = analyzed(*WORLD, on_node, everywhere)
+    sides = {
+        "egress": 1 << (analysis.workloads.position_of(on_node.ref) or 0),
+        "ingress": analysis.workloads.everything,
+    }
+    (spot,) = unevaluated_policies(analysis, cast("dict[Direction, int]", sides), outside=False)
+    assert spot.reason == "it applies here, and its rules are not evaluated"
+
+
+def test_answers_name_them() -> None:
+    """A verdict may be another one; so may what a policy opens, and what a workload accepts."""
+    selecting = other_policy("CiliumNetworkPolicy", "cilium.io", "p", SELECTS_A)
+    analysis = analyzed(*WORLD, network_policy(), selecting, complete=True)
+    a, b = (end_of(analysis, resource.ref) for resource in (pod("a"), pod("b", "far")))
+    answers = (
+        describe_connection(analysis, a, b, None),
+        describe_workload(analysis, pod("a").ref, a.members),
+        describe_network_policy(analysis, network_policy().ref),
+    )
+    for answer in answers:
+        assert [spot.policies for spot in answer.unseen] == [(selecting.ref,)]
+    assert describe_workload(analysis, pod("b", "far").ref, b.members).unseen == ()
+    assert "; the rules of 1 policy are not evaluated." in connection_headline(answers[0])
+
+
+def test_hedges_about_policies() -> None:
+    """Of some, it is not known where they are attached; of others, what they do there."""
+    attached, applying = (
+        BlindSpot(what=name, reason="", policies=(network_policy(namespace=name).ref,), unevaluated=name == "b")
+        for name in "ab"
+    )
+    assert unread_hedge([attached]) == "; how 1 policy attaches is not computed"
+    assert unread_hedge([applying]) == "; the rules of 1 policy are not evaluated"
+    assert unread_reason([applying, attached]) == (
+        "how 1 policy attaches is not computed; the rules of 1 policy are not evaluated"
+    )

@@ -11,16 +11,17 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import ObjectRef, shown_namespace
 from kubectl_policy.model.selectors import keys_of
 from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.model.world import grouped
 from kubectl_policy.network.kinds import EVALUATED_KINDS, NETWORK_POLICY
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, is_closed_in
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Gap, GroupKind
-    from kubectl_policy.network.policy import Peer, PolicyRules, Selection
+    from kubectl_policy.network.policy import Direction, Peer, PolicyRules, Selection
     from kubectl_policy.network.subjects import Subjects
 
 _NAMESPACED: Final = frozenset({NETWORK_POLICY, *WORKLOADS})
@@ -56,6 +57,33 @@ def unread_for_network(
         _unread_labels(analysis, namespaces, pods) if labels else (),
     )
     return tuple(dict.fromkeys(blind_spots))
+
+
+def unevaluated_policies(analysis: Analysis, sides: Mapping[Direction, int], *, outside: bool) -> Iterator[BlindSpot]:
+    """Yield the policies whose rules are not evaluated, and that decide about connections, or may do so.
+
+    `sides` are the workloads whose policies matter, as bitmaps, by the direction in which connections leave or enter
+    them; `outside` says whether their peers may be addresses outside of the cluster.
+    """
+    certain: dict[ObjectRef, None] = {}
+    possible: dict[ObjectRef, None] = {}
+    for direction, members in sides.items():
+        applying, undecided = analysis.unevaluated.applying_to(members, direction, outside=outside)
+        certain |= dict.fromkeys(applying)
+        possible |= dict.fromkeys(undecided)
+    undecided_alone = [policy for policy in possible if policy not in certain]
+    for policies, is_possible in ((certain, False), (undecided_alone, True)):
+        for kind, of_kind in grouped((policy.group_kind, policy) for policy in policies).items():
+            is_one = len(of_kind) == 1
+            applies, whose = ("it applies", "its") if is_one else ("they apply", "their")
+            apply = f"{'it' if is_one else 'they'} may apply" if is_possible else applies
+            yield BlindSpot(
+                what=f"{kind} {listed([policy.qualified_name for policy in of_kind], _MAX_NAMES)}",
+                reason=f"{apply} here, and {whose} rules are not evaluated",
+                remedy=f"read what explain {str(kind).lower()} says",
+                policies=tuple(of_kind),
+                unevaluated=True,
+            )
 
 
 def unread_subjects(analysis: Analysis, policy: ObjectRef, subjects: Subjects) -> Iterator[BlindSpot]:

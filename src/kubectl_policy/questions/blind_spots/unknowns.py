@@ -56,6 +56,8 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
     origin: Annotated[Origin | None, Meta(description="The location of the input; null if unknown.")] = None
     policies: tuple[ObjectRef, ...] = ()
     """The policies that were read and are not computed: it is not known whether they count."""
+    unevaluated: bool = False
+    """Whether it is known what these apply to, and their rules are not evaluated."""
     is_there: bool = False
     """Whether it was read, and may be different."""
     gaps: tuple[Gap, ...] = ()
@@ -308,7 +310,7 @@ def uncomputed_policies(analysis: Analysis, objects: Sequence[ObjectRef]) -> Ite
     is known of all that might be, and so is their number.
     """
     for profile in analysis.registry.policy_kinds:
-        if profile.references_alone or profile.attachment == "connections":
+        if profile.references_alone or profile.attachment == "connections" or profile.is_staged:
             continue
         index, kind = analysis.index, profile.group_kind
         every = index.world.refs_of(kind)

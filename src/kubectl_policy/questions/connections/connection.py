@@ -11,7 +11,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.network.connection import Connection, Endpoint, ports_between
 from kubectl_policy.network.policy import MAX_PORT, PROTOCOLS, PortRange
 from kubectl_policy.network.reach import Reach
-from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.connections.verdicts import Verdict, verdict_on, verdict_with_lines
 from kubectl_policy.questions.connections.workload_sets import WorkloadSet, workload_set
@@ -129,7 +129,14 @@ def describe_connection(
         connections=connections,
         open=opened,
         place=analysis.index.source,
-        unseen=unread_for_network(analysis, namespaces, (), labels=is_unknown),
+        unseen=(
+            *unread_for_network(analysis, namespaces, (), labels=is_unknown),
+            *unevaluated_policies(
+                analysis,
+                {"egress": source.members, "ingress": destination.members},
+                outside=not (source.members and destination.members),
+            ),
+        ),
     )
 
 

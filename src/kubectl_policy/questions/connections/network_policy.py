@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Diagnostic, ObjectRef  # noqa: TC001 (answers are encoded by these types)
 from kubectl_policy.network.policy import DIRECTIONS, Direction
 from kubectl_policy.network.reach import Reach
-from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.connections.rule_views import (
     PolicyView,
@@ -93,7 +93,14 @@ def describe_network_policy(analysis: Analysis, ref: ObjectRef) -> NetworkPolicy
         isolates=tuple(direction for direction in DIRECTIONS if direction in policy.isolates),
         rules=tuple(_rules(reach, policy, subjects.possible)),
         place=analysis.index.source,
-        unseen=unread_for_network(analysis, frozenset({ref.namespace}) if is_namespaced else None),
+        unseen=(
+            *unread_for_network(analysis, frozenset({ref.namespace}) if is_namespaced else None),
+            *unevaluated_policies(
+                analysis,
+                {direction: subjects.possible for direction in DIRECTIONS if policy.concerns(direction)},
+                outside=True,
+            ),
+        ),
         problems=analysis.problems_of(ref),
     )
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin  # noqa: TC001 (answers are encoded by these types)
 from kubectl_policy.network.policy import DIRECTIONS, Direction
 from kubectl_policy.network.reach import Reach, joined
-from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.connections.rule_views import (
     PolicyView,
@@ -134,7 +134,10 @@ def describe_workload(analysis: Analysis, subject: ObjectRef, members: int) -> W
         services=tuple(service.ref for service in services_of(workloads, first)),
         directions=directions,
         place=analysis.index.source,
-        unseen=unread_for_network(analysis, frozenset({workloads.all[first].ref.namespace})),
+        unseen=(
+            *unread_for_network(analysis, frozenset({workloads.all[first].ref.namespace})),
+            *unevaluated_policies(analysis, dict.fromkeys(DIRECTIONS, members), outside=True),
+        ),
         problems=analysis.problems_of(subject),
     )
 

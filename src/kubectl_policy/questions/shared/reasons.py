@@ -33,7 +33,7 @@ _MERGING: Final = frozenset(
 # Stable names, in causal order.
 RULES: Final = (
     # Of the policy itself.
-    *("not-computed", "combination-unknown", "no-fields", "no-rules"),
+    *("not-computed", "combination-unknown", "no-fields", "no-rules", "not-enforced"),
     # What it names.
     *("no-reference", "no-filter", "filter-unsupported", "target-missing", "other-group", "group-version"),
     *("other-namespace", "target-unknown", "other-target", "target-below", "section-missing", "other-section"),
@@ -153,6 +153,8 @@ def without_subjects(policy: ObjectRef, subjects: Subjects) -> Reason:
 def missing_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     """Reason why a policy without any reference is attached to nothing, or why that is unknown."""
     profile = analysis.registry.profile(policy.group_kind)
+    if profile.is_staged:
+        return Reason("not-enforced", "it is only staged, and has no effect on connections", policy, field="spec")
     if profile.attachment == "connections":
         return Reason("not-computed", "what it does is about connections, and is not computed here", policy)
     if not profile.references_alone:

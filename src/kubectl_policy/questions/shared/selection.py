@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
+from kubectl_policy.lazy import pattern
 from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kind_roles import (
@@ -49,6 +50,7 @@ RowSort: TypeAlias = Literal[
 Row_co = TypeVar("Row_co", covariant=True)
 
 _SHOWN: Final = 3
+_VERSION: Final = pattern(r"v[0-9]+[a-z0-9]*")
 # Namespaces that are asked one by one for what may not be listed in all at once.
 _MAX_NAMESPACES: Final = 64
 # The types that are more than one kind, or none, with their rows and the noun for one; a kind of one of these names is
@@ -361,7 +363,8 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
 def is_called(names: KindNames, type_name: str) -> bool:
     """Whether a type name can mean a kind: a name of it, alone or with its group, or with a version and its group."""
     name, _, rest = type_name.lower().partition(".")
-    in_group = not rest or names.group_kind.group in {rest, rest.partition(".")[2]}
+    version, _, group = rest.partition(".")
+    in_group = not rest or names.group_kind.group == (group if _VERSION.fullmatch(version) else rest)
     return name in {names.singular, names.plural, *names.short_names} and in_group
 
 

@@ -10,11 +10,16 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kind_roles import KIND_ROWS
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
-from kubectl_policy.model.world import grouped
-from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import ancestor_phrase, combinations, one_target_phrase
 from kubectl_policy.render.explain.conditions import permissive_phrase, restriction_phrase
+from kubectl_policy.render.explain.connections import (
+    connection_sayings,
+    connections_gist,
+    connections_reach,
+    subject_fields,
+)
+from kubectl_policy.render.explain.reports import report_sayings
 from kubectl_policy.render.explain.values import listener_rules, named_settings, required_settings, value_rules
 from kubectl_policy.render.output.text import Line, Segment, cells, pad, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
     from kubectl_policy.profiles.fields import Role
     from kubectl_policy.profiles.needs import RequiredObject
     from kubectl_policy.questions.explain import Basis, Explanation
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
 TARGETS: Final = "What a policy targets"
 EFFECT: Final = "What a policy changes"
+CONNECTIONS: Final = "Which connections a policy decides about"
 TWO: Final = "How two policies combine"
 REPORT: Final = "What controllers report"
 
@@ -71,7 +76,14 @@ def statements(explanation: Explanation) -> Iterator[Statement]:
 
 def sayings(profile: PolicyKindProfile) -> Iterator[tuple[str, Saying]]:
     """List the statements of all fields of a profile, by heading."""
-    for topic, about in ((TARGETS, _targets), (EFFECT, _effect), (TWO, combinations), (REPORT, _reports)):
+    topics = (
+        (TARGETS, _targets),
+        (EFFECT, _effect),
+        (CONNECTIONS, connection_sayings),
+        (TWO, combinations),
+        (REPORT, report_sayings),
+    )
+    for topic, about in topics:
         for saying in about(profile):
             yield topic, saying
 
@@ -86,9 +98,11 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
             "partly": f"{either(references)}; how a policy without any of them attaches is not computed",
             "filters": "only filters of routes",
             "parameters": "spec.infrastructure.parametersRef of Gateways and spec.parametersRef of GatewayClasses",
-            "connections": "fields that select Pods",
+            "connections": "",
             "none": "unknown fields: attachment is not computed, so answers claim nothing about what a policy affects",
-        }[profile.attachment],
+        }[profile.attachment]
+        if profile.about_connections is None
+        else subject_fields(profile.about_connections),
     )
     backends = "; a filter of a backendRef can name a policy for that backend only" if profile.backend_filters else ""
     rules = f"a filter of type ExtensionRef in a rule of {kinds_phrase(profile.filter_routes)} can name a policy"
@@ -202,53 +216,9 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
 
 def reach_phrase(profile: PolicyKindProfile) -> str:
     """Return what a policy changes."""
-    if profile.attachment == "connections":
-        return "connections of the Pods to which it applies"
+    if profile.about_connections:
+        return connections_reach(profile)
     return "only its target" if profile.policy_class == "direct" else "its target and the objects below it"
-
-
-_PLACES: Final[Mapping[Placement, str]] = {
-    "policy": "status.conditions of the policy",
-    "targets": "status.ancestors of the policy, one entry per target",
-    "parents": "status.ancestors of the policy, one entry per parent of a target route",
-    "owners": "status.ancestors of the policy, one entry per parent of a target route or owner of a listener",
-    "parentGateways": "status.ancestors of the policy, one entry per parent Gateway of a route to the target",
-    "gateways": "status.ancestors of the policy, one entry per Gateway above the target",
-    "namesakes": "status.ancestors of the policy, one entry per Gateway with the name of a target",
-}
-# The meanings of events if conditions are about the single merges (`enforcedBy: merges`).
-_OF_MERGES: Final[Mapping[Event, str]] = {
-    "enforced": "the policy contributes to every merged field",
-    "partially enforced": "the policy contributes to some merged fields",
-    "overridden": "the policy contributes to no field of some merge",
-}
-
-
-def _reports(profile: PolicyKindProfile) -> Iterator[Saying]:
-    yield "conditions", ("status",), _status(profile.status)
-    otherwise = (
-        f"by {name}, {line}" if line.startswith("in ") else line
-        for name, status in profile.status_by.items()
-        for line in _status(status)
-    )
-    yield "other controllers", ("status_by",), otherwise
-
-
-def _status(status: StatusProfile) -> Iterator[str]:
-    yield f"in {_PLACES[status.placement]}" if status.conditions else "no known conditions"
-    meanings = dict(EVENTS) | (dict(_OF_MERGES) if status.enforced_by == "merges" else {})
-    if status.affects == "targets":
-        meanings["affected"] = "a policy targets the object that has the condition"
-    if status.narrowed_by == "targets":
-        meanings["narrowed"] = "policies further down take effect instead of it"
-    events = grouped(
-        (f"{condition.type} {condition.status} ({condition.reason})", meanings[event])
-        for event, conditions in status.conditions.items()
-        for condition in conditions
-    )
-    yield from (f"{condition} if {either(causes)}" for condition, causes in events.items())
-    if status.target_annotation:
-        yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
 
 
 _ASSUMED: Final = {
@@ -294,8 +264,8 @@ def explanation_headline(answer: Explanation) -> str:
 
 def _gist(answer: Explanation) -> str:
     profile = answer.profile
-    if profile.attachment == "connections":
-        return f"a policy changes {reach_phrase(profile)}"
+    if profile.about_connections:
+        return connections_gist(profile)
     if profile.attachment == "none":
         return "attachment is not computed, so answers claim nothing about what its policies affect"
     if profile.role == "filter":

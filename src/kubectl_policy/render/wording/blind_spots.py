@@ -62,8 +62,11 @@ def _unread_phrases(unseen: Sequence[BlindSpot]) -> list[str]:
 
 def _uncomputed_phrase(unseen: Sequence[BlindSpot]) -> str:
     """`how 2 policies attach is not computed`; empty if that is computed of all."""
-    number = len({policy for spot in unseen for policy in spot.policies})
-    return f"how {count(number, 'policy')} {'attaches' if number == 1 else 'attach'} is not computed" if number else ""
+    number = len({policy for spot in unseen if not spot.unevaluated for policy in spot.policies})
+    by_rules = len({policy for spot in unseen if spot.unevaluated for policy in spot.policies})
+    attach = f"how {count(number, 'policy')} {'attaches' if number == 1 else 'attach'} is not computed"
+    rules = f"the rules of {count(by_rules, 'policy')} are not evaluated"
+    return "; ".join([*([attach] if number else []), *([rules] if by_rules else [])])
 
 
 def missing(world: SnapshotSource) -> str:

@@ -97,8 +97,9 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
         causes = {resolution.why_ignored(enforcement.policy) for resolution in enforcement.resolutions}
         because = f": {next(iter(causes))}" if len(causes) == 1 and all(causes) else ""
         return f"controllers ignore everything that it sets there{because}"
-    is_known = enforcement.subjects or is_idle(enforcement, attachments)
-    return reason_phrase(reasons[0]) if reasons and is_known else ""
+    # A policy about connections is attached to nothing.
+    is_known = enforcement.subjects or any(reason.rule == "not-enforced" for reason in reasons)
+    return reason_phrase(reasons[0]) if reasons and (is_known or is_idle(enforcement, attachments)) else ""
 
 
 def _of_policy(answer: PolicyDescription) -> str:
