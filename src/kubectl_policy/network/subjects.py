@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kind_roles import POD, WORKLOADS
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.topology.workloads.pod_sets import positions_in
@@ -66,7 +66,9 @@ def are_workloads_read(index: Index, namespace: str) -> bool:
     snapshot = index.snapshot
     if is_unknown(namespace) or not (snapshot.complete or (POD, namespace) in snapshot.listed):
         return False
-    return not any(
-        index.is_any_assumed(kind, namespace) or index.candidates.of(ObjectRef(kind, namespace, ""))
-        for kind in WORKLOADS
+    # Something of these is to be filled in, perhaps the very namespace.
+    homeless = (ref for ref in index.candidates.with_unknown_names if ref.group_kind in WORKLOADS)
+    return not (
+        any(index.is_any_assumed(kind, namespace) for kind in WORKLOADS)
+        or any(not namespace or may_equal(ref.namespace, namespace) for ref in homeless if is_unknown(ref.namespace))
     )

@@ -11,6 +11,7 @@ from msgspec import Struct
 from kubectl_policy.lazy import cached_method
 from kubectl_policy.model.fields import Json, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.unknown import has_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,6 +87,11 @@ def _words(members: int) -> Iterator[int]:
     size = (members.bit_length() + 63) // 64 * 8
     data = members.to_bytes(size, "little")
     return (int.from_bytes(data[start : start + 8], "little") for start in range(0, size, 8))
+
+
+def are_open(labels: Mapping[str, str]) -> bool:
+    """Whether something of some labels is to be filled in."""
+    return any(has_placeholder(text) for label in labels.items() for text in label)
 
 
 class LabelIndex:

@@ -14,8 +14,9 @@ from kubectl_policy.model.kind_roles import POD, WORKLOADS
 from kubectl_policy.model.unknown import has_placeholder
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.workloads.addresses import AddressIndex
+from kubectl_policy.topology.workloads.namespaces import NamespaceIndex
 from kubectl_policy.topology.workloads.owners import Owners
-from kubectl_policy.topology.workloads.pod_sets import NO_PODS, LabelIndex, PodSet, bitmap
+from kubectl_policy.topology.workloads.pod_sets import LabelIndex, PodSet, are_open, bitmap
 from kubectl_policy.topology.workloads.workload import Workload, workload_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Workloads:
     @cached_property
     def _labels(self) -> LabelIndex:
         labels = [workload.labels for workload in self.all]
-        return LabelIndex(labels, (position for position, own in enumerate(labels) if _are_open(own)))
+        return LabelIndex(labels, (position for position, own in enumerate(labels) if are_open(own)))
 
     @cached_property
     def addresses(self) -> AddressIndex:
@@ -134,6 +135,10 @@ class Workloads:
         numbers = ((workload.named_ports(name), position) for position, workload in self._present)
         return _bitmaps((ports, position) for ports, position in numbers if ports)
 
+    @cached_property
+    def _namespaces(self) -> NamespaceIndex:
+        return NamespaceIndex(self.index, self.by_namespace)
+
     def selected(self, namespaces: Mapping[str, Json] | str, pods: Mapping[str, Json]) -> PodSet:
         """Return the workloads with labels by one selector, in one namespace or in those by another selector."""
         homes = self.in_namespaces(namespaces)
@@ -148,12 +153,7 @@ class Workloads:
             return PodSet.exactly(self.by_namespace.get(namespaces, 0))
         if not namespaces:
             return PodSet.exactly(self.everything)
-        chosen = NO_PODS
-        for namespace, members in self.by_namespace.items():
-            verdict = self.index.selects_namespace(namespaces, namespace)
-            if verdict is not False:
-                chosen |= PodSet(members if verdict else 0, members)
-        return chosen
+        return self._namespaces.selected(namespaces)
 
     def at(self, members: Iterable[int]) -> tuple[Workload, ...]:
         """Return the workloads at some positions."""
@@ -166,7 +166,3 @@ def _by_namespace(workload: Workload) -> tuple[str, str, str]:
 
 def _bitmaps(pairs: Iterable[tuple[_Key, int]]) -> Mapping[_Key, int]:
     return {key: bitmap(positions) for key, positions in grouped(pairs).items()}
-
-
-def _are_open(labels: Mapping[str, str]) -> bool:
-    return any(has_placeholder(text) for label in labels.items() for text in label)
