@@ -87,6 +87,34 @@ def test_policies_on_pods_are_read_for_whom_they_concern(
         assert any("/networkpolicies" in path for path in server.paths()) is are_read
 
 
+@pytest.mark.parametrize(
+    ("arguments", "are_read"),
+    [
+        (("describe", "httproute/r"), False),
+        (("describe", "service/s"), False),
+        (("describe", "gateway/g"), False),
+        (("describe", "pod/web"), True),
+        (("describe", "pod/web", "--to", "pod/web", "--port", "80"), True),
+    ],
+    ids=str,
+)
+def test_other_policies_about_connections_are_read_for_workloads(
+    command: Command,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    are_read: bool,  # noqa: FBT001 (a row of a table)
+) -> None:
+    """Whatever they are called, and whether they are of a namespace or of the cluster."""
+    wall = workload("k8s.ovn.org/v1", "EgressFirewall", "default")
+    admin = workload("policy.networking.k8s.io/v1alpha1", "AdminNetworkPolicy", "admin")
+    with cluster(wall, admin, workload("v1", "Pod", "web")) as server:
+        config = kubeconfig(tmp_path, namespace="app", one=server.url)
+        _, out, _ = command(*arguments, "--kubeconfig", config, "--cache-dir", tmp_path / "cache")
+        for kinds in ("egressfirewalls", "adminnetworkpolicies", "pods"):
+            assert any(f"/{kinds}" in path for path in server.paths()) is are_read, kinds
+        assert ("EgressFirewall.k8s.ovn.org app/default" in out) is ("--to" not in arguments and are_read)
+
+
 def test_a_cluster_is_let_go(command: Command, tmp_path: Path) -> None:
     """With its connections: a process may run many commands, and answer again for hours."""
 

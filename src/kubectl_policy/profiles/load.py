@@ -181,6 +181,11 @@ def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
             yield from built_in_profiles(group).values()
 
 
+def built_in_kinds(name: str) -> tuple[GroupKind, ...]:
+    """Return the kinds of a name that have a built-in profile, in whichever group; no file is parsed."""
+    return tuple(GroupKind(group, name) for group, text in _texts().items() if f"\n  {name}:" in text)
+
+
 @cache
 def _texts() -> Mapping[str, str]:
     return {group: _text_of(group) for group in sorted(built_in_groups())}

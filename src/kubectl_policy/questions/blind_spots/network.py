@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model import GroupKind
 from kubectl_policy.model.defaults import NAME_LABEL
 from kubectl_policy.model.kind_roles import NAMESPACE, NODE, POD, WORKLOADS
 from kubectl_policy.model.kinds import listed, plural
@@ -13,6 +14,7 @@ from kubectl_policy.model.selectors import keys_of
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.model.world import grouped
 from kubectl_policy.network.kinds import EVALUATED_KINDS, NETWORK_POLICY
+from kubectl_policy.profiles.load import built_in_kinds
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, is_closed_in
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Gap, GroupKind
+    from kubectl_policy.model import Gap
     from kubectl_policy.network.policy import Direction, Peer, PolicyRules, Selection
     from kubectl_policy.network.subjects import Subjects
+    from kubectl_policy.profiles.connections import ConnectionProfile
 
 _NAMESPACED: Final = frozenset({NETWORK_POLICY, *WORKLOADS})
 _ADD: Final = "add the manifest that contains it"
@@ -45,7 +48,9 @@ def unread_for_network(
     not read do not matter, as for a verdict that is certain whatever they are.
     """
     workloads = (POD,) if analysis.index.source == "the cluster" else WORKLOADS
-    scopes = {**dict.fromkeys(EVALUATED_KINDS, namespaces), **dict.fromkeys(workloads, pods)}
+    other_kinds = _unevaluated_kinds(analysis)
+    policies = dict.fromkeys((*EVALUATED_KINDS, *other_kinds), namespaces)
+    scopes = {**policies, **dict.fromkeys(workloads, pods)}
     gaps = [
         gap
         for gap in analysis.snapshot.gaps
@@ -95,6 +100,32 @@ def unread_subjects(analysis: Analysis, policy: ObjectRef, subjects: Subjects) -
         yield from _unread(analysis, unread, f"{policy} selects namespaces by their labels")
 
 
+def _unevaluated_kinds(analysis: Analysis) -> tuple[GroupKind, ...]:
+    """Return the kinds of policies that gaps may hold, and whose rules can change a verdict and are not evaluated."""
+    kinds: dict[GroupKind, None] = {}
+    for gap in analysis.snapshot.gaps:
+        kinds |= dict.fromkeys(gap.declares or ())
+        if gap.group is None:
+            kinds |= dict.fromkeys(built_in_kinds(gap.kind) if gap.kind else ())
+        elif gap.kind:
+            kinds[GroupKind(gap.group, gap.kind)] = None
+        else:
+            kinds |= dict.fromkeys(analysis.registry.profiled([gap.group]))
+    return tuple(kind for kind in kinds if kind not in EVALUATED_KINDS and _connections_of(analysis, kind))
+
+
+def _connections_of(analysis: Analysis, kind: GroupKind) -> ConnectionProfile | None:
+    """Return how policies of a kind decide about connections; None if they do not."""
+    profile = analysis.registry.profile_of(kind)
+    return profile.connections if profile and not profile.is_staged else None
+
+
+def _is_namespaced(analysis: Analysis, kind: GroupKind) -> bool:
+    """Whether objects of a kind matter in their own namespaces alone."""
+    connections = None if kind in _NAMESPACED else _connections_of(analysis, kind)
+    return kind in _NAMESPACED or (connections is not None and connections.scope == "namespace")
+
+
 def _may_hold(analysis: Analysis, gap: Gap, kind: GroupKind, namespaces: Collection[str] | None) -> bool:
     """Whether a gap may hold objects of a kind in some namespaces; a network policy affects Pods without a name."""
     if gap.kind not in {"", kind.kind} or gap.group not in {None, kind.group}:
@@ -104,7 +135,7 @@ def _may_hold(analysis: Analysis, gap: Gap, kind: GroupKind, namespaces: Collect
         return False
     if not gap.kind and gap.declares is not None and kind not in gap.declares:
         return False
-    if kind not in _NAMESPACED:
+    if not _is_namespaced(analysis, kind):
         # What has settings of a chart alone, which name no such kind, is taken to stay in its namespace.
         return bool(gap.kind) or gap.mentions is None or kind.kind in gap.mentions
     if namespaces is None:
@@ -115,7 +146,7 @@ def _may_hold(analysis: Analysis, gap: Gap, kind: GroupKind, namespaces: Collect
 
 def _assumed(analysis: Analysis, kind: GroupKind, namespaces: Collection[str] | None) -> Iterator[BlindSpot]:
     """Yield objects that are said to exist: of these, nothing but their existence is known."""
-    homes = [""] if namespaces is None or kind not in _NAMESPACED else namespaces
+    homes = [""] if namespaces is None or not _is_namespaced(analysis, kind) else namespaces
     if any(analysis.index.is_any_assumed(kind, namespace) for namespace in homes):
         yield BlindSpot(
             what=plural(kind.kind), reason="they are taken to exist, and nothing of them was read", remedy=_ADD_ALL
