@@ -145,6 +145,24 @@ def test_hidden_policies_may_isolate_what_is_not_isolated() -> None:
     assert pod_row(pod("web"), gaps=[replace(HIDDEN_POLICIES, namespace="far")]).workload.ingress == "open"
 
 
+@pytest.mark.parametrize(
+    ("kind", "group", "spec", "isolation", "reason"),
+    [
+        ("CiliumNetworkPolicy", "cilium.io", {"endpointSelector": {}}, ("isolated", "unknown"), "it applies here"),
+        ("EgressFirewall", "k8s.ovn.org", {}, ("isolated", "unknown"), "it applies here"),
+        ("NetworkPolicy", "projectcalico.org", {"selector": "(x)"}, ("isolated", "unknown"), "it may apply here"),
+        ("NetworkPolicy", "projectcalico.org", {"selector": "has(x)"}, ("isolated", "open"), ""),
+        ("StagedNetworkPolicy", "projectcalico.org", {}, ("isolated", "open"), ""),
+    ],
+)
+def test_policies_that_are_not_evaluated_may_isolate_what_is_not_isolated(
+    kind: str, group: str, spec: Json, isolation: tuple[str, str], reason: str
+) -> None:
+    found = pod_row(pod("web"), network_policy("wall"), build.resource(kind, "p", spec, group=group))
+    assert (found.workload.ingress, found.workload.egress) == isolation
+    assert [spot.reason.partition(", ")[0] for spot in found.unseen] == ([reason] if reason else [])
+
+
 def test_workloads_are_controllers_without_controllers_and_pods_of_none() -> None:
     replica_set = owned(controller("ReplicaSet", "web-5d", "web"), "Deployment", "web")
     job = owned(controller("Job", "night-1", "night", group="batch"), "CronJob", "night", "batch")

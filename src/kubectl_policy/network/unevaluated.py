@@ -11,11 +11,13 @@ from msgspec import Struct
 from kubectl_policy.model.defaults import NAME_LABEL
 from kubectl_policy.model.fields import each_value, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.world import grouped
 from kubectl_policy.network.expressions import parse_expression
 from kubectl_policy.topology.workloads import NO_PODS, PodSet, Workloads
+from kubectl_policy.topology.workloads.pod_sets import positions_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import Registry
@@ -52,6 +54,16 @@ class UnevaluatedPolicies:
             if (connections := profile.connections) and connections.enforced and profile.attachment != "connections"
             for resource in self._workloads.index.of_kind(profile.group_kind)
             if (pods := selected_by(self._workloads, resource, connections))
+        )
+
+    @cached_property
+    def by_position(self) -> Mapping[int, Sequence[tuple[UnevaluatedPolicy, bool]]]:
+        """The policies of each workload that has any, each with whether it certainly applies."""
+        return grouped(
+            (position, (policy, is_certain))
+            for policy in self.all
+            for is_certain, members in ((True, policy.pods.certain), (False, policy.pods.undecided))
+            for position in positions_in(members)
         )
 
     def applying_to(

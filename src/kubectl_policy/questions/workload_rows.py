@@ -15,7 +15,7 @@ from kubectl_policy.model.kind_roles import POD
 from kubectl_policy.model.world import grouped
 from kubectl_policy.network.isolation import Isolation, SelectingPolicies, policies_by_position
 from kubectl_policy.network.policy import DIRECTIONS
-from kubectl_policy.questions.blind_spots.network import unread_for_network
+from kubectl_policy.questions.blind_spots.network import unevaluated, unread_for_network
 from kubectl_policy.questions.object_rows import Listed, ObjectRow, listed_object
 from kubectl_policy.topology.workloads.services import services_by_position
 from kubectl_policy.topology.workloads.workload import Workload, workload_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
     from kubectl_policy.network.policy import Direction
+    from kubectl_policy.network.unevaluated import UnevaluatedPolicy
     from kubectl_policy.questions.blind_spots.unknowns import BlindSpot
 
 # Of a workload whose Pods differ, `mixed`.
@@ -104,6 +105,8 @@ class _Connections(Struct, frozen=True, kw_only=True):
     policies: tuple[ObjectRef, ...]
     undecided: tuple[ObjectRef, ...]
     isolation: tuple[WorkloadIsolation, ...]
+    # The policies whose rules are not evaluated.
+    unevaluated: tuple[BlindSpot, ...]
 
 
 class _Facts:
@@ -145,20 +148,36 @@ class _Facts:
 
     def connections_of(self, positions: Iterable[int], namespace: str) -> _Connections:
         """Return the network policies of the workloads at some positions in a namespace."""
+        positions = [*positions]
         selecting = dict.fromkeys(self.selecting[position] for position in positions)
-        return self._connections((tuple(selecting), namespace))
+        others = self.analysis.unevaluated.by_position
+        applying = dict.fromkeys(entry for position in positions for entry in others.get(position, ()))
+        return self._connections((tuple(selecting), tuple(applying), namespace))
 
     @cached_method
-    def _connections(self, key: tuple[tuple[SelectingPolicies, ...], str]) -> _Connections:
-        selecting, namespace = key
+    def _connections(
+        self, key: tuple[tuple[SelectingPolicies, ...], tuple[tuple[UnevaluatedPolicy, bool], ...], str]
+    ) -> _Connections:
+        selecting, applying, namespace = key
         certain = dict.fromkeys(policy.ref for policies in selecting for policy in policies.certain)
         undecided = dict.fromkeys(policy.ref for policies in selecting for policy in policies.undecided)
         # Labels that were not read leave policies undecided.
-        is_complete = not self.unread_policies(namespace)
+        are_all_read = not self.unread_policies(namespace)
+        others = dict.fromkeys(policy.ref for policy, is_certain in applying if is_certain)
+        possible = dict.fromkeys(policy.ref for policy, is_certain in applying if not is_certain)
         return _Connections(
             policies=tuple(certain),
             undecided=tuple(ref for ref in undecided if ref not in certain),
-            isolation=tuple(_isolation(selecting, direction, is_complete=is_complete) for direction in DIRECTIONS),
+            isolation=tuple(
+                _isolation(
+                    selecting,
+                    direction,
+                    is_complete=are_all_read
+                    and not any(policy.concerns(direction, outside=True) for policy, _ in applying),
+                )
+                for direction in DIRECTIONS
+            ),
+            unevaluated=tuple(unevaluated(others, possible)),
         )
 
     @cached_method
@@ -195,7 +214,7 @@ class _Facts:
 
 
 def _isolation(selecting: Iterable[SelectingPolicies], direction: Direction, *, is_complete: bool) -> WorkloadIsolation:
-    """Return the isolation of all Pods; what was not read may be a policy that isolates them."""
+    """Return the isolation of all Pods; what was not read, or is not evaluated, may be a policy that isolates them."""
     isolations: set[Isolation] = {policies.isolation(direction) for policies in selecting}
     if not is_complete:
         isolations = {isolation if isolation == "isolated" else "unknown" for isolation in isolations}
@@ -233,7 +252,7 @@ def _listed(facts: _Facts, resource: Resource, connections: _Connections, unread
     """Return what every row has; policies of other kinds count where they name the workload."""
     namespace = resource.ref.namespace
     unread = facts.unread_labels(namespace) if connections.undecided else facts.unread_policies(namespace)
-    unseen = tuple(dict.fromkeys((*unread, *unread_pods))) if unread_pods else unread
+    unseen = tuple(dict.fromkeys((*unread, *connections.unevaluated, *unread_pods)))
     if not facts.analysis.attachments_to(resource.ref):
         return Listed(
             resource=resource,

@@ -76,6 +76,11 @@ def unevaluated_policies(analysis: Analysis, sides: Mapping[Direction, int], *, 
         applying, undecided = analysis.unevaluated.applying_to(members, direction, outside=outside)
         certain |= dict.fromkeys(applying)
         possible |= dict.fromkeys(undecided)
+    yield from unevaluated(certain, possible)
+
+
+def unevaluated(certain: Collection[ObjectRef], possible: Iterable[ObjectRef]) -> Iterator[BlindSpot]:
+    """Yield a blind spot for the policies of each kind whose rules are not evaluated: they apply, or may apply."""
     undecided_alone = [policy for policy in possible if policy not in certain]
     for policies, is_possible in ((certain, False), (undecided_alone, True)):
         for kind, of_kind in grouped((policy.group_kind, policy) for policy in policies).items():
