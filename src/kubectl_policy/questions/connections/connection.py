@@ -260,7 +260,8 @@ def _ports(
 
 
 def _is_meant(query: PortQuery, number: int, name: str, protocol: str) -> bool:
-    is_port = query.port == number if isinstance(query.port, int) else query.port == name
+    # An unnamed port of a Service is called by its number.
+    is_port = query.port == number if isinstance(query.port, int) else query.port in {name, str(number)}
     return is_port and query.protocol in {None, protocol}
 
 

@@ -13,6 +13,7 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.kind_roles import GATEWAY, ROUTES
 from kubectl_policy.questions.blind_spots.answers import blind_spots_for
 from kubectl_policy.questions.blind_spots.unknowns import unknown_parents
+from kubectl_policy.questions.connections.backend_connections import BackendConnection, backend_connections
 from kubectl_policy.questions.describe.description import (
     Description,
     IncomingRequests,
@@ -101,6 +102,10 @@ class ObjectDescription(Description, frozen=True, kw_only=True):
         tuple[FailingRoute, ...], Meta(description="The routes whose requests on these paths get an error response.")
     ]
     influences: Annotated[UnknownInfluences, "inline"]
+    backend_connections: Annotated[
+        tuple[BackendConnection, ...],
+        Meta(description="The connections of Gateways to backends, as far as Pods and network policies were read."),
+    ]
     possible: Annotated[
         tuple[PossiblePolicy, ...],
         Meta(description="The policies that affect the subject only if a route is attached, which is not known."),
@@ -168,6 +173,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
             called_by=analysis.calls_to(subject.object), referred_to_by=analysis.references_to(subject.object)
         ),
         failing=tuple(failing_through(analysis, subject)),
+        backend_connections=tuple(backend_connections(analysis, subject, paths)),
         influences=UnknownInfluences(marks=marks, not_looked_into=not_looked_into(analysis, subject, paths)),
         possible=possible_policies(analysis, subject, paths, {ref for group in in_force for ref in group.policies}),
         expected=tuple(target_conditions(analysis, subject)),

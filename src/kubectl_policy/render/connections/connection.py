@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.connections.rule_views import ranges_phrase
-from kubectl_policy.render.connections.wording import action_verb, end_phrase, rule_line, rule_phrase, set_phrase
+from kubectl_policy.render.connections.wording import action_verb, denying_phrase, end_phrase, rule_line, set_phrase
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Segment, prose_line
 from kubectl_policy.render.wording.blind_spots import unread_hedge
@@ -71,15 +71,8 @@ def _because(answer: ConnectionDescription) -> str:
     for checked in answer.connections:
         for side in (checked.verdict.egress, checked.verdict.ingress):
             if side and side.allowed is False and side.deciding:
-                reasons[f"{side.direction} is denied by {_denying(side)}"] = None
+                reasons[f"{side.direction} is denied by {denying_phrase(side)}"] = None
     return f": {listed(list(reasons))}" if reasons else ""
-
-
-def _denying(side: SideVerdict) -> str:
-    if side.tier == "NetworkPolicy":
-        policies = listed([str(rule.policy.policy) for rule in side.deciding])
-        return f"{policies}, as no rule allows it"
-    return rule_phrase(side.deciding[0])
 
 
 def _first_doubt(answer: ConnectionDescription) -> str:

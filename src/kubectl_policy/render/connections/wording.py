@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.network.policy import Action
     from kubectl_policy.questions.connections.endpoints import NamedEnd
     from kubectl_policy.questions.connections.rule_views import RuleView
+    from kubectl_policy.questions.connections.verdicts import SideVerdict
     from kubectl_policy.questions.connections.workload_sets import WorkloadGroup, WorkloadSet
     from kubectl_policy.render.output.text import View
 
@@ -72,3 +73,11 @@ def action_verb(action: Action) -> str:
 def rule_lines(views: tuple[RuleView, ...], lead: str, *, indent: int = 4) -> Iterator[Line]:
     """Return a line for each of some rules."""
     return (rule_line(view, lead, indent=indent) for view in views)
+
+
+def denying_phrase(side: SideVerdict) -> str:
+    """Name what denies a connection on one side: the NetworkPolicies that isolate, or the first rule."""
+    if side.tier == "NetworkPolicy":
+        policies = listed([str(rule.policy.policy) for rule in side.deciding])
+        return f"{policies}, as no rule allows it"
+    return rule_phrase(side.deciding[0])

@@ -45,6 +45,7 @@ def object_headline(answer: ObjectDescription) -> str:
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
+        _dropped(answer),
         first if first.endswith("?") else f"{first}.",
         f"{around[:1].upper()}{around[1:]}." if around else "",
         _absent(answer),
@@ -83,6 +84,13 @@ def _failing(answer: ObjectDescription) -> str:
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
     whose = f"{objects_phrase(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
     return f"{some} requests to {objects_phrase(routes, 'route')} get an error response, since {whose} not valid."
+
+
+def _dropped(answer: ObjectDescription) -> str:
+    """Say that network policies drop requests to backends: a sentence, or empty."""
+    from kubectl_policy.render.connections.backends import dropped_sentence  # noqa: PLC0415 (few answers have them)
+
+    return dropped_sentence(answer.backend_connections) if answer.backend_connections else ""
 
 
 def _unknown(answer: ObjectDescription) -> str:

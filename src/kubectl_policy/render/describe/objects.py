@@ -57,6 +57,7 @@ def object_text(answer: ObjectDescription, view: View) -> Document:
         *section("May affect it", _possible(answer)),
         *references_section(answer.mentions.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
+        *section("Network policies between Gateway and backend", _backend_connections(answer)),
         *unseen_section(answer.unseen),
         *not_looked_into_section(answer.influences.not_looked_into),
         *problems_section(_problems(answer), (entry.message for entry in answer.not_applying)),
@@ -66,6 +67,13 @@ def object_text(answer: ObjectDescription, view: View) -> Document:
         *(expected_section(answer.expected) if view.everything else ()),
         *next_section(map(describing, answer.policies), view),
     )
+
+
+def _backend_connections(answer: ObjectDescription) -> Iterator[Line]:
+    """Return a line for each backend whose Pods network policies have a say about."""
+    from kubectl_policy.render.connections.backends import backend_line  # noqa: PLC0415 (few answers have them)
+
+    return (backend_line(connection) for connection in answer.backend_connections)
 
 
 def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
