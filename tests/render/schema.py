@@ -30,6 +30,7 @@ from kubectl_policy.questions.explain import Explanation
 from kubectl_policy.questions.graph.picture import Picture
 from kubectl_policy.questions.history import History
 from kubectl_policy.questions.matrix import Matrix
+from kubectl_policy.questions.network_policy_rows import NetworkPolicyRow
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
@@ -71,6 +72,7 @@ ANSWERS: Final[Mapping[str, type]] = {
 }
 ROWS: Final[Mapping[RowSort, type]] = {
     "policies": PolicyRow,
+    "network policies": NetworkPolicyRow,
     "policy kinds": KindRow,
     "gateway classes": object_rows.GatewayClassRow,
     "gateways": object_rows.GatewayRow,

@@ -13,9 +13,11 @@ from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.kind_roles import ROUTES_WITH_HOSTNAMES
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, gaps_in_list
 from kubectl_policy.questions.blind_spots.unknowns import BlindSpot, unselectable
+from kubectl_policy.questions.network_policy_rows import network_policy_row
 from kubectl_policy.questions.object_rows import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.policy_rows import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
+    POLICY_ROWS,
     LeftOutKind,
     Listing,
     Row_co,
@@ -86,9 +88,10 @@ def list_type(analysis: Analysis, type_name: str, selection: Selection, only: On
     if selected.type.rows == "policy kinds":
         return _listing(analysis, selected, kind_rows(analysis, selection))
     rows: tuple[PolicyRow | ObjectRow, ...]
-    if selected.type.rows == "policies":
+    if selected.type.rows in POLICY_ROWS:
         analysis.index.expect_questions(len(selected.resources))
-        every = tuple(policy_row(analysis, resource) for resource in selected.resources)
+        row_of = policy_row if selected.type.rows == "policies" else network_policy_row
+        every = tuple(row_of(analysis, resource) for resource in selected.resources)
         rows = tuple(row for row in every if not only.states or row.enforcement.state in only.states)
         # One that is left out may be in such a state, once what it depends on is known.
         unseen = tuple(blind_spot for row in every for blind_spot in row.unseen)
@@ -124,7 +127,7 @@ def _selected(
     # Kinds are no objects of a namespace.
     kinds = Selected(type=type_, resources=(), namespace="", elsewhere=()) if type_.rows == "policy kinds" else None
     selected = kinds or select(analysis, type_name, selection)
-    if only.states and type_.rows != "policies":
+    if only.states and type_.rows not in POLICY_ROWS:
         raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
     if only.hostname and type_.rows not in {"routes", "listeners"}:
         raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")

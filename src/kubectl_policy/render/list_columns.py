@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kind_roles import SERVICE, section_noun
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.render.metadata_columns import UNKNOWN, accepted_column, age_column, distinct, reported_phrases
+from kubectl_policy.render.network_policy_columns import network_policy_columns
 from kubectl_policy.render.object_columns import OBJECT_COLUMNS, SERVICE_COLUMNS
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
 from kubectl_policy.render.wording.names import attachment_phrase, filter_phrase, kind_names, mark
@@ -28,13 +29,21 @@ if TYPE_CHECKING:
 
 def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
     """Return the columns of a list; the first one is the namespace, if its objects have one."""
-    sort, rows = listing.type.rows, cast("Sequence[Any]", listing.rows)
-    kinds = _KIND_COLUMNS if sort == "policy kinds" else ()
-    columns = kinds or _narrowed(_policy_columns(rows) if sort == "policies" else _object_columns(listing.type), rows)
+    rows = cast("Sequence[Any]", listing.rows)
+    columns = _narrowed(_columns(listing.type, rows), rows)
     if not listing.type.namespaced:
         return columns
     namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: shown_namespace(row.ref.namespace))
     return (namespace, *columns)
+
+
+def _columns(type_: ListType, rows: Sequence[Any]) -> Iterable[Column[Any]]:
+    """Return the columns of a type; what only Services have is left out for other backends."""
+    if type_.rows == "policies":
+        return _policy_columns(rows)
+    if type_.rows == "network policies":
+        return network_policy_columns(_policy_columns(rows), rows)
+    return SERVICE_COLUMNS if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]
 
 
 def _narrowed(columns: Iterable[Column[Any]], rows: Sequence[Any]) -> tuple[Column[Any], ...]:
@@ -197,11 +206,10 @@ def _affects(row: PolicyRow) -> Number:
     return Number(affected.value, f"up to {affected.text}") if row.enforcement.is_undecided else affected
 
 
-_OF_SORT: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {**OBJECT_COLUMNS, **WORKLOAD_COLUMNS}
+_OF_SORT: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {
+    "policy kinds": _KIND_COLUMNS,
+    **OBJECT_COLUMNS,
+    **WORKLOAD_COLUMNS,
+}
 # What only an API server and controllers know.
 _REPORTED: Final = frozenset({"ACCEPTED", "ADDRESSES", "AGE", "IP", "NODE", "PROGRAMMED", "STATUS"})
-
-
-def _object_columns(type_: ListType) -> tuple[Column[Any], ...]:
-    """Return the columns of objects of a type; what only Services have is left out for other backends."""
-    return SERVICE_COLUMNS if type_.kinds == (SERVICE,) else _OF_SORT[type_.rows]

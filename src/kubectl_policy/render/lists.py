@@ -33,6 +33,7 @@ _MAX_KINDS: Final = 4
 # The kinds of documents.
 KINDS: Final[Mapping[RowSort, str]] = {
     "policies": "PolicyList",
+    "network policies": "NetworkPolicyList",
     "policy kinds": "PolicyKindList",
     "gateway classes": "GatewayClassList",
     "gateways": "GatewayList",

@@ -24,6 +24,7 @@ from kubectl_policy.model.kind_roles import (
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.model.refs import UNKNOWN_NAMESPACE, shown_namespace
 from kubectl_policy.model.selectors import FieldRequirement, selectable_fields, selects, selects_fields
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 RowSort: TypeAlias = Literal[
     "policies",
+    "network policies",
     "policy kinds",
     "gateway classes",
     "gateways",
@@ -47,6 +49,8 @@ RowSort: TypeAlias = Literal[
     "pods",
     "workloads",
 ]
+# The sorts of rows that policies have.
+POLICY_ROWS: Final[frozenset[RowSort]] = frozenset({"policies", "network policies"})
 Row_co = TypeVar("Row_co", covariant=True)
 
 _SHOWN: Final = 3
@@ -197,11 +201,19 @@ def type_named(analysis: Analysis, type_name: str) -> ListType:
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
     kinds = tuple(placed or policies or present)
     return ListType(
-        rows="policies" if kinds[0] in policies else "pods" if kinds[0] == POD else _ROWS[role_of(kinds[0])],
+        rows=_rows_of(kinds, is_policy=kinds[0] in policies),
         noun=kinds[0].kind,
         kinds=kinds,
         namespaced=any(map(index.namespaced, kinds)),
     )
+
+
+def _rows_of(kinds: Iterable[GroupKind], *, is_policy: bool) -> RowSort:
+    """The rows of kinds with one name."""
+    if is_policy:
+        return "network policies" if set(kinds) <= {*EVALUATED_KINDS} else "policies"
+    kind = next(iter(kinds))
+    return "pods" if kind == POD else _ROWS[role_of(kind)]
 
 
 def select(analysis: Analysis, type_name: str, selection: Selection) -> Selected:

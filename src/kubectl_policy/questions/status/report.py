@@ -11,7 +11,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps, relevant_gaps
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.shared.reported import is_initial
-from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
+from kubectl_policy.questions.shared.selection import EVERYTHING, POLICY_ROWS, Selection, select
 from kubectl_policy.questions.status.comparison import Comparison, Explainer, ObjectStatus
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
@@ -79,7 +79,8 @@ def status(analysis: Analysis, type_name: str = "", selection: Selection = EVERY
     Raises `UsageError` for a type on which nothing is computed, and `NotFoundError` for a name that there is not.
     """
     selected = select(analysis, type_name or "policies", selection)
-    if selected.type.rows != "policies" and not (selected.type.kinds and set(COMPARED).issuperset(selected.type.kinds)):
+    kinds_listed = selected.type.kinds
+    if selected.type.rows not in POLICY_ROWS and not (kinds_listed and set(COMPARED).issuperset(kinds_listed)):
         types = "policies, gateways, listenersets or routes"
         raise UsageError(f'the status of "{type_name}" is not computed', f"ask for {types}, or for one kind of these")
     resources = [*selected.resources, *(() if type_name else _reported_on(analysis, selection))]
