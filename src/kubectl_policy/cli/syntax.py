@@ -42,7 +42,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "describe": CommandEntry("describe", "Show what affects an object, or what a policy affects.", _QUESTIONS),
     "get": CommandEntry("get", "List policies, policy kinds, or objects that policies affect.", _QUESTIONS),
     "explain": CommandEntry("explain", "Explain a policy kind and how its policies combine.", _QUESTIONS),
-    "why-not": CommandEntry("why_not", "Explain why a policy has no effect on an object.", _QUESTIONS),
+    "why-not": CommandEntry("why_not", "Explain why a policy has no effect, or a connection is denied.", _QUESTIONS),
     "graph": CommandEntry("graph", "Draw Gateways, routes and backends with their policies.", _QUESTIONS),
     "lint": CommandEntry("lint", "Find problems in policies, routes and Gateways.", _CHECKS),
     "diff": CommandEntry("changes", "Compare the effects of policies in two states.", _CHECKS),
@@ -55,8 +55,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
 }
 
 
-PAIR_FORM: Final = "why-not takes a policy and an object, each as TYPE/NAME or TYPE NAME"
-PAIR_EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu, or why-not retrypolicy own httproute menu"
+PAIR_FORM: Final = "why-not takes a policy and an object, or two ends of a connection, each as TYPE/NAME or TYPE NAME"
+PAIR_EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu, or why-not pod/web svc/cart --port 80"
+# The characters of IP addresses. No type begins with a digit, nor does it have a colon.
+_ADDRESS_LETTERS: Final = frozenset("0123456789abcdefABCDEF.:")
 
 # The options, each with the commands that take it. Importing Typer would take a third of the time for a TAB.
 OPTIONS_TABLE: Final = Path(__file__).parent / "completion" / "options.tsv"
@@ -171,20 +173,28 @@ def split_objects(command: str, arguments: Sequence[str], *, single: bool = Fals
 def split_pair(arguments: Sequence[str]) -> tuple[list[tuple[str, str]], str]:
     """Split two objects, each as `TYPE/NAME` or `TYPE NAME`, into types and names; also return a type without a name.
 
-    Of arguments that are still being typed, there are fewer than two objects. Raise `UsageError` for another form.
+    An IP address has the type "". Of arguments that are still being typed, there are fewer than two objects. Raise
+    `UsageError` for another form.
     """
     pairs: list[tuple[str, str]] = []
     type_name = ""
     for argument in arguments:
-        if not type_name and "/" not in argument:
+        is_address = not type_name and _may_be_address(argument)
+        if not type_name and "/" not in argument and not is_address:
             type_name = argument
             continue
-        pair = type_and_name(f"{type_name}/{argument}" if type_name else argument)
+        pair = ("", argument) if is_address else type_and_name(f"{type_name}/{argument}" if type_name else argument)
         if not pair or len(pairs) > 1:
             raise UsageError(PAIR_FORM, PAIR_EXAMPLE)
         pairs.append(pair)
         type_name = ""
     return pairs, type_name
+
+
+def _may_be_address(argument: str) -> bool:
+    """Whether an argument is an IP address, as far as its characters say."""
+    is_address = argument[:1].isdecimal() or ":" in argument
+    return is_address and _ADDRESS_LETTERS.issuperset(argument)
 
 
 def split_types(command: str, arguments: Sequence[str], example: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -86,6 +86,17 @@ def ports_between(network: Network, space: PortSpace, source: Endpoint, destinat
     return allowed
 
 
+def is_to_itself(network: Network, connection: Connection) -> bool:
+    """Whether a connection is that of a Pod with itself, which no policy can deny.
+
+    "Pods cannot currently block localhost access", nor that of a Pod to itself by its address.
+    """
+    position = connection.source.position
+    if position is None or connection.source != connection.destination:
+        return False
+    return network.workloads.all[position].is_pod
+
+
 def _chains(network: Network, source: Endpoint, destination: Endpoint) -> Iterator[tuple[Chain, Endpoint]]:
     """Yield the policies at both ends of a connection, each with the end that is their peer."""
     ends: tuple[tuple[Direction, Endpoint, Endpoint], ...] = (

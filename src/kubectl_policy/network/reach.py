@@ -115,7 +115,7 @@ class Reach:
         ports = chained.from_iterable(rule.ports or () for _, rule in _rules_of(chain))
         for name in sorted({port.name for port in ports if isinstance(port, NamedPort)}):
             for having in self.network.workloads.by_named_port(name).values():
-                groups = _divided(groups, having)
+                groups = divided(groups, having)
         return groups
 
     @cached_method
@@ -171,7 +171,7 @@ class Reach:
         groups = [members]
         for policy, rule in _rules_of(chain):
             matched = self.network.matching.pods(policy, rule)
-            groups = _divided(_divided(groups, matched.certain), matched.possible)
+            groups = divided(divided(groups, matched.certain), matched.possible)
         return groups
 
     def addresses(self, subject: SubjectClass, cuts: Iterable[Point] = ()) -> tuple[AddressClass, ...]:
@@ -212,7 +212,8 @@ def _rules_of(chain: Chain) -> Iterator[tuple[PolicyRules, Rule]]:
         yield from ((selecting.policy, rule) for rule in selecting.policy.rules(chain.direction))
 
 
-def _divided(groups: Iterable[int], members: int) -> list[int]:
+def divided(groups: Iterable[int], members: int) -> list[int]:
+    """Divide sets of workloads into members of another set and the rest."""
     return [part for group in groups for part in (group & members, group & ~members) if part]
 
 

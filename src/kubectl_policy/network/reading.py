@@ -133,6 +133,11 @@ def _port_range(protocol: Protocol, first: int, last: int | None) -> PortRange |
     return PortRange(protocol, first, last) if first <= last else None
 
 
+def read_port(kind: GroupKind, entry: Mapping[str, Json]) -> PortMatch | None:
+    """Read an entry of the ports, or protocols, of a rule of some kind; None if it matches nothing."""
+    return _port(entry) if kind == NETWORK_POLICY else _cluster_port(entry)
+
+
 def _admin_policy(tier: Tier | None, protocols_field: str, resource: Resource, raw: Mapping[str, Json]) -> PolicyRules:
     """Read a policy for the whole cluster (kubernetes-sigs/network-policy-api, apis/v1alpha1 and apis/v1alpha2).
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.path_phrases import PathPhrases
-from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
-from kubectl_policy.render.output.text import Line, Segment, cells, prose_line
+from kubectl_policy.render.output.text import Line, Segment, prose_line
+from kubectl_policy.render.wording.edits import edit_lines, remark_line, undefined_lines
 from kubectl_policy.render.wording.headlines import reason_phrase, why_not_headline
-from kubectl_policy.render.wording.names import at_origin, count, kind_counts, namespaces_phrase, node_label
+from kubectl_policy.render.wording.names import count, kind_counts, namespaces_phrase, node_label
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.sections import (
     BLANK,
@@ -25,13 +24,14 @@ from kubectl_policy.render.wording.settings import assumption_lines
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kubectl_policy.model import FieldPath, Json, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.snapshot import SnapshotSource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.answer import WhyNot
-    from kubectl_policy.questions.why_not.edits import Edit, SideEffects
-    from kubectl_policy.questions.why_not.search import CheckedEdit, EditPair
-    from kubectl_policy.render.output.text import Document, Style, View
+    from kubectl_policy.questions.why_not.checked import CheckedEdit
+    from kubectl_policy.questions.why_not.edits import SideEffects
+    from kubectl_policy.questions.why_not.search import EditPair
+    from kubectl_policy.render.output.text import Document, View
 
 # So many further reasons are shown at a terminal.
 _SHOWN: Final = 8
@@ -93,7 +93,7 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     yield prose_line(heading if several else "Change that would make it effective (checked):", "heading")
     for number, offered in enumerate(answer.edits, 1):
         indent = 5 if several else 2
-        yield from _edit(offered, f"{number}. " if several else "", view, indent)
+        yield from edit_lines(offered, f"{number}. " if several else "", view, indent)
         yield from _side_effects(offered.also_changes, [offered], answer.place, indent)
 
 
@@ -101,17 +101,8 @@ def _pair(pair: EditPair, world: SnapshotSource, view: View) -> Iterator[Line]:
     yield BLANK
     yield prose_line("Two changes that would make it effective together (checked):", "heading")
     for number, edit in enumerate(pair.edits, 1):
-        yield from _edit(edit, f"{number}. ", view, 5)
+        yield from edit_lines(edit, f"{number}. ", view, 5)
     yield from _side_effects(pair.also_changes, pair.edits, world, 2)
-
-
-def _edit(edit: CheckedEdit, label: str, view: View, indent: int) -> Iterator[Line]:
-    """Return the object of an edit with its location, and then what changes in it."""
-    lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
-    where = at_origin(edit.origin, " ({})")
-    labels = (Segment(label),) if label else ()
-    yield Line((*labels, Segment(f"{lead}{edit.object}", "subject"), Segment(where, "aside")), 2)
-    yield from _lines(edit, view, indent)
 
 
 def _side_effects(
@@ -131,23 +122,17 @@ def _side_effects(
     besides = listed(list(filter(None, effects)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
     if also.harm == "none":
-        yield _told("Changes nothing else.", indent)
+        yield remark_line("Changes nothing else.", indent)
     elif besides:
-        yield _told(f"Also {besides}{owners}.", indent)
+        yield remark_line(f"Also {besides}{owners}.", indent)
     for sentence in filter(None, taken):
-        yield _told(f"{sentence}.", indent, "warning")
+        yield remark_line(f"{sentence}.", indent, "warning")
     if also.lost:
         nodes = [node_label(node) for node in also.lost[:_MOST_NAMED]]
         rest = len(also.lost) - len(nodes)
         lost = listed([*nodes, *([f"{rest} more"] if rest else [])])
-        yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
-    undefined = dict.fromkeys(edit.object.kind for edit in edits if not edit.defined)
-    for kind in undefined:
-        yield _told(f"Not checked against a definition of {kind}: none is in {world}.", indent)
-
-
-def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
-    return prose_line(sentence, style, indent, indent + 2)
+        yield remark_line(f"It would then have no effect any more on {lost}.", indent, "warning")
+    yield from undefined_lines(edits, world, indent)
 
 
 def _objects(refs: Collection[ObjectRef]) -> str:
@@ -155,33 +140,3 @@ def _objects(refs: Collection[ObjectRef]) -> str:
     if len(refs) <= _MOST_NAMED:
         return names(refs)
     return kind_counts(ref.group_kind for ref in refs) + namespaces_phrase(ref.namespace for ref in refs)
-
-
-def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
-    """Return an edit as a fragment of YAML: the context, then removed and added lines."""
-    if edit.action == "create" and edit.after:
-        for text in as_yaml(plain(edit.after.raw), unicode=view.unicode).split("\n"):
-            yield _marked("+", text, indent)
-    for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
-        yield Line((Segment(f"{context}:"),), indent)
-        for change in changes:
-            for mark, values in (("-", change.removed), ("+", change.added)):
-                for value in values:
-                    for text in _written(change.path, plain(value), view, indent):
-                        yield _marked(mark, text, indent)
-
-
-def _marked(mark: str, text: str, indent: int) -> Line:
-    style: Style = "value" if mark == "+" else "superseded"
-    return Line((Segment(f"{mark} {text}", style),), indent)
-
-
-def _written(path: FieldPath, value: Json, view: View, indent: int) -> list[str]:
-    """Return a field or an item in one line of YAML, or in several where it would be too long."""
-    last = path.steps[-1]
-    is_item = isinstance(last, int)
-    short = as_item(value, unicode=view.unicode) if is_item else as_field(str(last), value, unicode=view.unicode)
-    if "\n" not in short and cells(short) + indent + 2 <= view.width:
-        return [short]
-    whole: Json = [value] if is_item else {str(last): value}
-    return as_yaml(whole, unicode=view.unicode).split("\n")

@@ -179,9 +179,7 @@ def _checked(
     """Yield the verdicts, each for workloads that are alike on both ends."""
     alike: dict[tuple[ServicePort | None, Verdict], list[tuple[int, int]]] = {}
     for senders, receivers in pairs:
-        sender, receiver = _representatives(senders, receivers, source, destination)
-        for service_port, protocol, number in _ports(analysis, destination, receiver.position, query):
-            connection = Connection(source=sender, destination=receiver, protocol=protocol, port=number)
+        for service_port, connection in _examples(analysis, (senders, receivers), source, destination, query):
             verdict = verdict_on(analysis.network, connection)
             alike.setdefault((service_port, verdict), []).append((senders, receivers))
     for (service_port, verdict), together in alike.items():
@@ -190,6 +188,28 @@ def _checked(
             yield CheckedConnection(
                 sources=sources, destinations=destinations, service_port=service_port, verdict=verdict
             )
+
+
+def example_connections(
+    analysis: Analysis, source: NamedEnd, destination: NamedEnd, query: PortQuery | None
+) -> tuple[Connection, ...]:
+    """Return one connection between two ends for all that no rule tells apart, to the ports that are asked for."""
+    reach = Reach(analysis.network, analysis.network.space)
+    examples = (
+        connection
+        for pair in _pairs(reach, source, destination)
+        for _, connection in _examples(analysis, pair, source, destination, query)
+    )
+    return tuple(dict.fromkeys(examples))
+
+
+def _examples(
+    analysis: Analysis, pair: tuple[int, int], source: NamedEnd, destination: NamedEnd, query: PortQuery | None
+) -> Iterator[tuple[ServicePort | None, Connection]]:
+    """Yield a connection between workloads of two sets for each port that is asked for."""
+    sender, receiver = _representatives(*pair, source, destination)
+    for service_port, protocol, number in _ports(analysis, destination, receiver.position, query):
+        yield service_port, Connection(source=sender, destination=receiver, protocol=protocol, port=number)
 
 
 def _sets(workloads: Workloads, senders: int, receivers: int) -> tuple[WorkloadSet | None, WorkloadSet | None]:
@@ -203,7 +223,7 @@ def _representatives(
     senders: int, receivers: int, source: NamedEnd, destination: NamedEnd
 ) -> tuple[Endpoint, Endpoint]:
     """Return one workload of each set, or the address; two different ones if there are, as a Pod reaches itself."""
-    sender = next(positions_in(senders), None)
+    sender = next(positions_in(senders & ~receivers or senders), None)
     another = receivers if sender is None else receivers & ~(1 << sender)
     receiver = next(positions_in(another or receivers), None)
     return Endpoint(position=sender, address=source.ip), Endpoint(position=receiver, address=destination.ip)

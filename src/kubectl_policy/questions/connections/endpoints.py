@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.topology.workloads import PodSet
 
 
@@ -30,6 +30,11 @@ class NamedEnd(Struct, frozen=True, kw_only=True):
     # The ports of a Service.
     ports: tuple[ServicePort, ...] = ()
     ip: IPv4Address | IPv6Address | None = None
+
+
+def has_connections(kind: GroupKind) -> bool:
+    """Whether objects of a kind can be an end of a connection."""
+    return kind in {*WORKLOADS, SERVICE, GATEWAY, NAMESPACE}
 
 
 def end_at_address(analysis: Analysis, address: IPv4Address | IPv6Address) -> NamedEnd:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.network.connection import Connection, Endpoint, decision_of, sides_of
+from kubectl_policy.network.connection import Connection, Endpoint, decision_of, is_to_itself, sides_of
 from kubectl_policy.network.evaluation import Chain
 from kubectl_policy.questions.connections.doubts import Doubt, doubts_of
 from kubectl_policy.questions.connections.rule_views import RuleView, rule_view, with_lines
@@ -70,15 +70,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 def verdict_on(network: Network, connection: Connection) -> Verdict:
     """Return the verdict on a connection."""
     sides = {side.direction: side for side in sides_of(network, connection)}
-    is_to_itself = (
-        connection.source.position is not None
-        and connection.source == connection.destination
-        and network.workloads.all[connection.source.position].is_pod
-    )
-    views = {
-        direction: _side_verdict(network, connection, side, is_to_itself=is_to_itself)
-        for direction, side in sides.items()
-    }
+    views = {direction: _side_verdict(network, connection, side) for direction, side in sides.items()}
     verdicts = {view.allowed for view in views.values()}
     return Verdict(
         protocol=connection.protocol,
@@ -103,9 +95,8 @@ def verdict_with_lines(verdict: Verdict, locate: Locate) -> Verdict:
     return replace(verdict, egress=side_with_lines(verdict.egress), ingress=side_with_lines(verdict.ingress))
 
 
-def _side_verdict(network: Network, connection: Connection, side: SideDecision, *, is_to_itself: bool) -> SideVerdict:
-    # "Pods cannot currently block localhost access", nor that of a Pod to itself by its address.
-    if is_to_itself:
+def _side_verdict(network: Network, connection: Connection, side: SideDecision) -> SideVerdict:
+    if is_to_itself(network, connection):
         return SideVerdict(
             direction=side.direction, allowed=True, tier="Default", deciding=(), passing=(), others=(), doubts=()
         )

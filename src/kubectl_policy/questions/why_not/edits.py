@@ -154,7 +154,7 @@ def _lines(value: Json) -> int:
 
 # Nothing else changes, something does, or something is taken away from somebody else.
 Harm: TypeAlias = Literal["none", "some", "loss"]
-_HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
+HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
 
 
 class SideEffects(Struct, frozen=True, kw_only=True):
@@ -197,7 +197,7 @@ class SideEffects(Struct, frozen=True, kw_only=True):
     def rank(self) -> tuple[int, bool, int, int]:
         """Sort key, the least harmful first: by harm, by the number of objects concerned, by settings."""
         concerned = len({*self.objects, *self.gaining, *self.losing}) + len(self.lost)
-        return _HARMS.index(self.harm), self.deletes, concerned, self.settings + len(self.replaced)
+        return HARMS.index(self.harm), self.deletes, concerned, self.settings + len(self.replaced)
 
 
 def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owner_key: str) -> SideEffects:

@@ -8,11 +8,11 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import named_needs
 from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.defaults import NAME_LABEL
-from kubectl_policy.model.fields import FieldPath, labels_of, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import FieldPath, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kind_roles import GATEWAY, GATEWAY_CLASS, LISTENER_HOLDERS, NAMESPACE, REFERENCE_GRANT
-from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.questions.why_not.edits import Edit, edited
+from kubectl_policy.questions.why_not.labels import relabelled
 from kubectl_policy.topology.references import parent_refs
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _LONGEST_NAME: Final = 253
 _MOST_LISTENERS: Final = 4
 _MOST_GATEWAYS: Final = 4
-_LABELS: Final = FieldPath(("metadata", "labels"))
 _PARENTS: Final = FieldPath(("spec", "parentRefs"))
 _HOSTNAMES: Final = FieldPath(("spec", "hostnames"))
 
@@ -34,32 +33,7 @@ def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
     declared = (attachment.declared for attachment in case.attachments)
     selector = next((reference.selector for reference in declared if reference.field == reason.field), None)
     for resource in case.read(case.target.object):
-        yield from _relabelled(resource, selector or {})
-
-
-def _relabelled(resource: Resource, selector: Mapping[str, Json]) -> Iterator[Edit]:
-    """An object with the labels that a selector asks for, and without those that it does not want."""
-    labels = labels_of(resource.raw)
-    wanted: dict[str, str] = {
-        key: value for key, value in mapping_at(selector, "matchLabels").items() if isinstance(value, str)
-    }
-    unwanted: list[str] = []
-    for requirement in mappings_at(selector, "matchExpressions"):
-        key, values = text_at(requirement, "key"), strings_at(requirement, "values")
-        match text_at(requirement, "operator"):
-            case "In" if values and labels.get(key) not in values:
-                wanted[key] = values[0]
-            case "Exists" if key not in labels:
-                wanted[key] = "true"
-            case "NotIn" | "DoesNotExist" if key in labels:
-                unwanted.append(key)
-            case _:
-                pass
-    put = [(_LABELS / key, value) for key, value in wanted.items() if labels.get(key) != value]
-    without = [_LABELS / key for key in unwanted]
-    for edit in edited(resource, *put, without=without):
-        if edit.after and selects(selector, labels_of(edit.after.raw)):
-            yield edit
+        yield from relabelled(resource, selector or {})
 
 
 def grant_target(case: Case, reason: Reason) -> Iterator[Edit]:
@@ -211,7 +185,7 @@ def _opened(case: Case, owner: Resource, path: FieldPath, guest: str, default: s
     selected = _selected_names(selector) if source == "Selector" else [home] if source == "Same" else []
     if source == "Selector" and not selected:
         read = case.read(ObjectRef(NAMESPACE, "", guest))
-        labelled = [edit for namespace in read for edit in _relabelled(namespace, selector)]
+        labelled = [edit for namespace in read for edit in relabelled(namespace, selector)]
         yield from labelled or edited(owner, (path, {"from": "All"}))
     elif not selected and guest == home:
         yield from edited(owner, (path, {"from": "Same"}))

@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import shown_namespace
 from kubectl_policy.questions.shared.reasons import Reason, node_phrase
 from kubectl_policy.questions.why_not import edits_of_policies as policies
 from kubectl_policy.questions.why_not import edits_of_surroundings as surroundings
+from kubectl_policy.questions.why_not.checked import CheckedEdit, are_valid, is_defined, origin_of
 from kubectl_policy.questions.why_not.edits import Edit, SideEffects, side_effects
 from kubectl_policy.questions.why_not.no_effect import Case, EffectOn, effect_on, reasons_of
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.validation.pruning import prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
 
 _MOST_OFFERED: Final = 3
 # Each one takes an analysis of the world with it, and each one that works a comparison of all that is in force.
@@ -36,9 +34,6 @@ _LARGE: Final = 2_000
 _MOST_FIRST: Final = 6
 _MOST_PAIRS: Final = 40
 _MOST_PAIRS_IN_LARGE: Final = 8
-# What an API server writes itself, and takes from nobody.
-_OF_SERVERS: Final = frozenset({"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"})
-
 # What no edit does away with, because only a person can say what is meant.
 _BEYOND_EDITS: Final[Mapping[str, str]] = {
     "not-computed": "how the policy attaches is not computed, so no change can be checked",
@@ -74,24 +69,6 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator
     (("refused", "beaten-on-target"), policies.leave_target),
     (("superseded", "beaten-on-target", "overridden", "refused", "replaced-by-section"), policies.remove_other),
 )
-
-
-class CheckedEdit(Edit, frozen=True, kw_only=True):
-    """An edit of one object, checked on the input."""
-
-    origin: Annotated[
-        Origin | None, Meta(description="The location of the changed or deleted object; null for a new object.")
-    ]
-    defined: Annotated[bool, Meta(description="Whether the edit was checked against the definition of the kind.")]
-
-    @property
-    def manifest(self) -> Annotated[Mapping[str, Json] | None, Meta()]:
-        """The edited object, as `kubectl apply` accepts it; null if the object is deleted."""
-        if self.after is None:
-            return None
-        raw = self.after.raw
-        metadata = {key: value for key, value in mapping_at(raw, "metadata").items() if key not in _OF_SERVERS}
-        return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": metadata}
 
 
 class Offered(CheckedEdit, frozen=True, kw_only=True):
@@ -231,12 +208,7 @@ class _Search:
         if effect is None:
             return None
         edits = tuple(
-            CheckedEdit(
-                edit.before,
-                edit.after,
-                origin=edit.before.origin if edit.before else None,
-                defined=_is_defined(edit, comparison),
-            )
+            CheckedEdit(edit.before, edit.after, origin=origin_of(edit), defined=is_defined(edit, comparison.after))
             for edit in (first, second)
         )
         return EditPair(edits=edits, also_changes=side_effects(self._case, comparison, effect, self._owner_key))
@@ -251,17 +223,10 @@ class _Search:
         return Offered(
             edit.before,
             edit.after,
-            origin=edit.before.origin if edit.before else None,
-            defined=_is_defined(edit, comparison),
+            origin=origin_of(edit),
+            defined=is_defined(edit, comparison.after),
             also_changes=side_effects(self._case, comparison, effect, self._owner_key),
         )
-
-
-def _is_defined(edit: Edit, comparison: StateComparison) -> bool:
-    """Whether an edit was checked against the definition of its kind, if that is no kind that is known anyway."""
-    kind = edit.object.group_kind
-    after = comparison.after
-    return edit.after is None or after.registry.profile_of(kind) is None or kind in after.index.definitions
 
 
 def _distinct(case: Case, edits: Iterable[Edit]) -> list[Edit]:
@@ -317,14 +282,13 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
 def _effect_after(case: Case, edits: Sequence[Edit], after: Analysis) -> EffectOn | None:
     """Return the effect of a policy on a node after edits; None if it has none, or they break what they edit."""
     policy = case.policy.ref
-    if after.registry.profile_of(policy.group_kind) is None or not all(_is_kept(after, edit) for edit in edits):
+    if after.registry.profile_of(policy.group_kind) is None:
         return None
     for edit in edits:
         if edit.object == policy and edit.after and _settings(case, edit.after) != _settings(case, case.policy):
             return None
     effect = effect_on(after, policy, case.target)
-    worse = any(_errors(after, edit.object) - _errors(case.analysis, edit.object) for edit in edits)
-    return effect if effect.in_force and not worse else None
+    return effect if effect.in_force and are_valid(case.analysis, after, edits) else None
 
 
 def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
@@ -332,17 +296,3 @@ def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
     order = case.profile.order_field
     stanzas = stanzas_of(policy.raw, case.profile)
     return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in stanzas]
-
-
-def _is_kept(after: Analysis, edit: Edit) -> bool:
-    """Whether an API server keeps all fields that an edit sets, as far as the definition of the kind was read."""
-    kind = edit.object.group_kind
-    schema = after.index.defaults.schema_of(kind) if kind in after.index.definitions else None
-    if not schema or edit.action != "change" or not edit.after:
-        return True
-    kept = prune(edit.after.raw, schema)
-    return all([change.path.get(kept)] == [*change.added] for change in edit.changes if change.added)
-
-
-def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:
-    return {(problem.rule, problem.message) for problem in analysis.problems_of(obj) if problem.severity == "error"}

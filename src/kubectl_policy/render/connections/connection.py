@@ -30,7 +30,7 @@ def connection_headline(answer: ConnectionDescription) -> str:
     source, destination = end_phrase(answer.source), end_phrase(answer.destination)
     if not answer.connections:
         return f"{_open_sentence(answer, source, destination)}{unread_hedge(answer.unseen)}."
-    ports = listed(list(dict.fromkeys(_port_phrase(checked) for checked in answer.connections)))
+    ports = ports_phrase(answer)
     verdicts = {checked.verdict.allowed for checked in answer.connections}
     if verdicts == {True}:
         sentence = f"{source} may connect to {destination} on {ports}"
@@ -55,6 +55,11 @@ def _open_sentence(answer: ConnectionDescription, source: str, destination: str)
     maybe = {ranges_phrase(between.undecided) for between in answer.open if between.undecided}
     sentence = f"{source} may connect to {destination} on {ports}"
     return f"{sentence}, and perhaps on {listed(sorted(maybe))}" if maybe else sentence
+
+
+def ports_phrase(answer: ConnectionDescription) -> str:
+    """Name the ports that are asked about: `TCP 80`, `TCP 80, port 8080 of its Pods and UDP 53`."""
+    return listed(list(dict.fromkeys(_port_phrase(checked) for checked in answer.connections)))
 
 
 def _port_phrase(checked: CheckedConnection) -> str:
@@ -84,10 +89,19 @@ def _first_doubt(answer: ConnectionDescription) -> str:
 
 def connection_text(answer: ConnectionDescription, view: View) -> Document:
     """Return the answer about a connection in the order of thought that every command keeps."""
-    lines = [headline_line(connection_headline(answer))]
+    headline = headline_line(connection_headline(answer))
+    return (
+        headline,
+        *verdict_lines(answer, view),
+        *section("Allowed in all", _open(answer, view)),
+        *unseen_section(answer.unseen),
+    )
+
+
+def verdict_lines(answer: ConnectionDescription, view: View) -> Iterator[Line]:
+    """Return the verdicts, each with what decides on both sides."""
     for checked in answer.connections:
-        lines += _checked(checked, answer, view)
-    return (*lines, *section("Allowed in all", _open(answer, view)), *unseen_section(answer.unseen))
+        yield from _checked(checked, answer, view)
 
 
 def _open(answer: ConnectionDescription, view: View) -> Iterator[Line]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ENDPOINT_SLICE: Final = GroupKind("discovery.k8s.io", "EndpointSlice")
 _SERVICE_NAME: Final = "kubernetes.io/service-name"
 # "Generated resources ... should have this label with the name of the Gateway" (GEP-1762).
-_GATEWAY_NAME: Final = "gateway.networking.k8s.io/gateway-name"
+GATEWAY_NAME: Final = "gateway.networking.k8s.io/gateway-name"
 
 
 class ServicePort(Struct, frozen=True):
@@ -108,7 +108,7 @@ def services_by_position(workloads: Workloads, namespace: str) -> Mapping[int, S
 
 def behind_gateway(workloads: Workloads, gateway: ObjectRef, labels: Iterable[PodLabels]) -> PodSet:
     """Return the workloads that serve a Gateway by their labels: the standard one, or those of its controllers."""
-    members = workloads.selected(gateway.namespace, {"matchLabels": {_GATEWAY_NAME: gateway.name}})
+    members = workloads.selected(gateway.namespace, {"matchLabels": {GATEWAY_NAME: gateway.name}})
     for pair in labels:
         owned = {"matchLabels": {pair.name: gateway.name, pair.namespace: gateway.namespace}}
         members |= workloads.selected({}, owned)
