@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.network.admission import parse_cidr, rejections
+from kubectl_policy.network.admission import rejections
 from kubectl_policy.network.cluster_admission import cluster_rejections
+from kubectl_policy.network.entries import parse_cidr
 from tests import build
 
 if TYPE_CHECKING:

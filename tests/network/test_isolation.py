@@ -87,10 +87,11 @@ def test_policies_are_in_the_order_of_their_evaluation() -> None:
         admin_policy("perhaps", 5, BY_TEAM),
     ).network
     blue, red, far = policies_by_position(network)
-    assert [policy.ref.name for policy in red.certain] == ["early", "late", "none", "b", "z", "default"]
-    assert [policy.ref.name for policy in blue.certain] == ["early", "late", "none", "z", "default"]
-    assert [policy.ref.name for policy in far.certain] == ["early", "late", "none", "default"]
-    assert [policy.ref.name for policy in far.undecided] == ["perhaps"]
+    assert [policy.ref.name for policy in red.certain] == ["early", "late", "b", "z", "default"]
+    assert [policy.ref.name for policy in blue.certain] == ["early", "late", "z", "default"]
+    assert [policy.ref.name for policy in far.certain] == ["early", "late", "default"]
+    # A policy without its priority may come anywhere.
+    assert [policy.ref.name for policy in far.undecided] == ["perhaps", "none"]
 
 
 def test_workloads_that_the_same_policies_select_share_their_answer() -> None:

@@ -218,7 +218,9 @@ def test_profiles_of_evaluated_kinds_name_the_fields_that_are_read(kind: GroupKi
     """What they say is shown, and what is read decides."""
     connections = profile_of(kind).connections
     assert connections is not None
-    resource = build.resource(kind.kind, "p", {**spec, "tier": "Baseline"}, group=kind.group, namespace="shop")
+    resource = build.resource(
+        kind.kind, "p", {**spec, "tier": "Baseline", "priority": 1}, group=kind.group, namespace="shop"
+    )
     analysis = analyzed(*(found for found in WORLD if found.ref.name != "agent"), resource, complete=True)
     rules = read_policy(resource, resource.raw)
     assert selected_by(analysis.workloads, resource, connections) == analysis.network.matching.subjects(rules)

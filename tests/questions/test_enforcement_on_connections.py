@@ -36,7 +36,7 @@ def network_policy(namespace: str = "shop", **spec: Json) -> Resource:
 
 
 def admin_policy(subject: Json, *rules: Json, kind: str = "AdminNetworkPolicy") -> Resource:
-    spec: Json = {"priority": 1, "subject": subject, "ingress": list(rules)}
+    spec: Json = {"tier": "Admin", "priority": 1, "subject": subject, "ingress": list(rules)}
     return build.resource(kind, "p", spec, group=GROUP)
 
 

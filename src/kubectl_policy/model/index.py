@@ -18,7 +18,7 @@ from kubectl_policy.model.grants import Grants
 from kubectl_policy.model.kind_roles import NAMESPACE, REFERENCE_GRANT
 from kubectl_policy.model.kinds import CRD, KindNames, known_kinds, plural, valid_definitions
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
-from kubectl_policy.model.selectors import keys_of, required_labels, selects
+from kubectl_policy.model.selectors import keys_of, required_labels, selects, selects_by_key
 from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
@@ -316,9 +316,10 @@ class Index:
         Whatever else it has, an API server labels a Namespace with its name.
         """
         labels = self.namespace_labels(namespace)
-        if labels is None and not keys_of(selector) <= {NAME_LABEL}:
-            return None
-        return selects(selector, {**(labels or {}), NAME_LABEL: namespace})
+        if labels is not None:
+            return selects(selector, {**labels, NAME_LABEL: namespace})
+        by_name = selects_by_key(selector, NAME_LABEL, namespace)
+        return by_name if keys_of(selector) <= {NAME_LABEL} or by_name is False else None
 
 
 def _has_unknown_labels(resource: Resource) -> bool:

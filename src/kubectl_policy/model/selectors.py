@@ -47,7 +47,7 @@ _FIELD_TERM: Final = r"(?:[^\\,]|\\.)+"
 _FIELD_PARTS: Final = r"(?P<field>(?:[^\\=!]|\\.|!(?!=))*)(?P<operator>!=|==?)(?P<value>(?:[^\\=]|\\.)*)"
 _FIELD_EXAMPLE: Final = "for example: --field-selector metadata.name=web,metadata.namespace!=test"
 # One condition of a selector on labels: key, operator and values.
-_Requirement: TypeAlias = "tuple[str, str, Sequence[str]]"
+Requirement: TypeAlias = "tuple[str, str, Sequence[str]]"
 
 
 def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
@@ -57,19 +57,27 @@ def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | N
     key, as in apimachinery's `labels.Requirement.Matches`. A requirement that cannot be read selects nothing. None
     where that depends on what is to be filled in, in the selector or in the labels.
     """
-    verdicts = [_is_met(requirement, labels) for requirement in _requirements(selector)]
+    verdicts = [_is_met(requirement, labels) for requirement in requirements_of(selector)]
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def selects_by_key(selector: Mapping[str, Json], key: str, value: str) -> bool | None:
+    """Whether a label satisfies those requirements of a selector that are about its key; see `selects`."""
+    verdicts = [
+        _is_met(requirement, {key: value}) for requirement in requirements_of(selector) if requirement[0] == key
+    ]
     return False if False in verdicts else None if None in verdicts else True
 
 
 def keys_of(selector: Mapping[str, Json]) -> set[str]:
     """Return the label keys that a selector asks about."""
-    return {key for key, _, _ in _requirements(selector)}
+    return {key for key, _, _ in requirements_of(selector)}
 
 
 def selector_text(selector: Mapping[str, Json]) -> str:
     """Return a selector as kubectl writes it: `app=web,tier in (a,b),!canary`; "" for one that selects everything."""
     terms: list[str] = []
-    for key, operator, values in _requirements(selector):
+    for key, operator, values in requirements_of(selector):
         if operator in {"Exists", "DoesNotExist"}:
             terms.append(key if operator == "Exists" else f"!{key}")
         elif operator == "In" and len(values) == 1:
@@ -84,21 +92,22 @@ def required_labels(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, st
 
     The value of a label is None where any value satisfies the requirement.
     """
-    for key, operator, values in _requirements(selector):
+    for key, operator, values in requirements_of(selector):
         if operator == "In":
             yield [(key, value) for value in dict.fromkeys(values)]
         elif operator == "Exists":
             yield [(key, None)]
 
 
-def _requirements(selector: Mapping[str, Json]) -> Iterator[_Requirement]:
+def requirements_of(selector: Mapping[str, Json]) -> Iterator[Requirement]:
+    """Yield the conditions of a selector; a value that is no text is met by no label."""
     for key, value in mapping_at(selector, "matchLabels").items():
         yield key, "In", [value] if isinstance(value, str) else []
     for entry in mappings_at(selector, "matchExpressions"):
         yield text_at(entry, "key"), text_at(entry, "operator"), strings_at(entry, "values")
 
 
-def _is_met(requirement: _Requirement, labels: Mapping[str, str]) -> bool | None:
+def _is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool | None:
     key, operator, values = requirement
     if operator not in {"In", "NotIn", "Exists", "DoesNotExist"}:
         return None if is_unfilled(operator) else False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from msgspec import Struct
 from kubectl_policy.lazy import pattern
 from kubectl_policy.model.fields import FieldPath, Json, each_mapping, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.unknown import is_unfilled
+from kubectl_policy.network.entries import is_open, parse_cidr
 from kubectl_policy.network.policy import DIRECTIONS, MAX_PORT, PROTOCOLS
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _OPERATORS: Final[Mapping[str, bool]] = {"In": True, "NotIn": True, "Exists": Fa
 _PORT_NAME: Final = pattern(r"(?=.{1,15}\Z)(?=[^a-z]*[a-z])[a-z0-9]+(-[a-z0-9]+)*")
 # The characters of a wrong value that a message has.
 _MAX_SHOWN: Final = 80
-_LEADING_ZEROS: Final = pattern(r"(?<![0-9])0+(?=[0-9])")
 
 
 class Rejection(Struct, frozen=True, gc=False):
@@ -146,25 +145,9 @@ def _is_strict_part(inner: _Network, outer: _Network) -> bool:
     return same_version and inner.network_address in outer and outer.prefixlen < inner.prefixlen
 
 
-def parse_cidr(text: str) -> _Network | None:
-    """Parse a range of addresses as an API server does: octets may have leading zeros, and bits may follow a prefix."""
-    address, slash, length = text.partition("/")
-    if not slash or not (length.isascii() and length.isdigit()) or "%" in address:
-        return None
-    try:
-        return ip_network(f"{_LEADING_ZEROS.sub('', address) if '.' in address else address}/{length}", strict=False)
-    except ValueError:
-        return None
-
-
 def not_a_range(value: Json) -> str:
     """Say that a value is no range of addresses."""
     return f"{shown(value)} is no range of addresses such as 10.0.0.0/8"
-
-
-def is_open(value: Json) -> bool:
-    """Whether a value is a text that is still to be filled in."""
-    return isinstance(value, str) and is_unfilled(value)
 
 
 def shown(value: Json) -> str:

@@ -18,7 +18,8 @@ from kubectl_policy.model.fields import (
     value_at,
 )
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
-from kubectl_policy.network.admission import Rejection, is_open, not_a_range, parse_cidr, rejected_numbers, shown
+from kubectl_policy.network.admission import Rejection, not_a_range, rejected_numbers, shown
+from kubectl_policy.network.entries import is_open, parse_cidr
 from kubectl_policy.network.kinds import (
     ADMIN_NETWORK_POLICY,
     BASELINE_ADMIN_NETWORK_POLICY,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.network.evaluation import Allowed, Chain, Decision, Step, decide
 from kubectl_policy.network.network import named_ports, ports_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.network.network import Network
     from kubectl_policy.network.policy import Direction, PolicyRules, Protocol, Rule, Tier
     from kubectl_policy.network.ports import PortSpace
+    from kubectl_policy.topology.workloads import Workload
 
 
 class Endpoint(Struct, frozen=True):
@@ -105,11 +107,13 @@ def _chains(network: Network, source: Endpoint, destination: Endpoint) -> Iterat
     )
     for direction, subject, peer in ends:
         if subject.position is not None:
-            chain = network.chain(subject.position, direction)
-            if _is_resident(network, subject.position, peer):
-                # "Traffic to and from the node where a Pod is running is always allowed" by NetworkPolicies.
-                chain = Chain(direction=direction, admin=chain.admin, network=(), baseline=chain.baseline)
-            yield chain, peer
+            workload = network.workloads.all[subject.position]
+            if peer.position == subject.position and workload.is_pod:
+                # "A Pod cannot block access to itself"; further Pods of one controller are no such exception.
+                yield Chain(direction=direction, admin=(), network=(), baseline=()), peer
+            else:
+                chain = network.chain(subject.position, direction)
+                yield replace(chain, is_own_node=_is_own_node(network, workload, peer)), peer
 
 
 def decision_of(network: Network, connection: Connection, chain: Chain, peer: Endpoint) -> Decision:
@@ -141,9 +145,22 @@ def matches_peer(network: Network, policy: PolicyRules, rule: Rule, peer: Endpoi
     return network.matching.matches_address(rule, peer.address) if peer.address else None
 
 
-def _is_resident(network: Network, position: int, peer: Endpoint) -> bool:
-    """Whether a peer is on the network of the very node that a workload runs on."""
-    if peer.position is None or not network.workloads.on_host_network >> peer.position & 1:
-        return False
-    node = network.workloads.all[position].node
-    return bool(node) and node == network.workloads.all[peer.position].node
+def _is_own_node(network: Network, workload: Workload, peer: Endpoint) -> bool | None:
+    """Whether of a workload and its peer, one is the node that the other runs on; None if that is not known.
+
+    What is on the network of a node stands for the node.
+    """
+    nodes = network.matching.nodes
+    if peer.position is None:
+        peer_nodes = nodes.by_address.get(peer.address, frozenset()) if peer.address else frozenset()
+        if not peer_nodes:
+            return False
+    else:
+        peer_workload = network.workloads.all[peer.position]
+        if not (peer_workload.is_on_host_network or workload.is_on_host_network):
+            return False
+        peer_nodes = nodes.of(peer_workload)
+    own_nodes = nodes.of(workload)
+    if len(own_nodes) == 1 and own_nodes == peer_nodes:
+        return True
+    return None if not own_nodes or not peer_nodes or own_nodes & peer_nodes else False

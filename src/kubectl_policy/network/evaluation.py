@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import groupby
+from operator import or_
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -31,6 +33,9 @@ class Chain(Struct, frozen=True, kw_only=True):
     admin: tuple[tuple[Selecting, ...], ...]
     network: tuple[Selecting, ...]
     baseline: tuple[tuple[Selecting, ...], ...]
+    # Whether the peer is the node of the Pod, or on its network; None if that is not known. "Traffic to and from the
+    # node where a Pod is running is always allowed" by NetworkPolicies.
+    is_own_node: bool | None = False
 
     @property
     def policies(self) -> tuple[Selecting, ...]:
@@ -52,9 +57,9 @@ def chain_of(policies: Iterable[Selecting], direction: Direction) -> Chain:
 
 
 def _rank(selecting: Selecting) -> float:
-    """Return the position in a tier; a policy without a priority comes after all others."""
+    """Return the position in a tier; an open policy comes first, because it may decide before any other."""
     priority = selecting.policy.priority
-    return float("inf") if priority is None else priority
+    return -1 if selecting.policy.is_open or priority is None else priority
 
 
 def _order(selecting: Selecting) -> tuple[float, str]:
@@ -64,7 +69,7 @@ def _order(selecting: Selecting) -> tuple[float, str]:
 class Step(Struct, frozen=True, kw_only=True):
     """A policy that decides about some ports, or sends them on, by one of its rules.
 
-    A NetworkPolicy without a rule isolates the Pod: it denies what no NetworkPolicy allows.
+    A NetworkPolicy without a rule isolates the Pod: it denies what no NetworkPolicy allows, and allows the own node.
     """
 
     policy: PolicyRules
@@ -119,20 +124,24 @@ def decide(chain: Chain, match: Match, ports: int) -> Decision:
     Tiers are asked in order: Admin, NetworkPolicy ("always makes a final decision for selected pods"), Baseline; then
     all is allowed (ClusterNetworkPolicySpec.tier).
     """
-    walk = _Walk(chain.direction, match)
+    walk = _Walk(chain, match)
     reached = walk.through_priorities(chain.admin, ports)
-    reached = walk.through_network_policies(chain.network, reached)
+    reached = walk.through_network_policies(reached)
     reached = walk.through_priorities(chain.baseline, reached)
     return Decision(
         may_allow=walk.may_allow | reached, may_deny=walk.may_deny, by_default=reached, steps=tuple(walk.steps)
     )
 
 
+# A rule with the ports that it certainly matches, if it is asked, and those that it may match.
+_Hit: TypeAlias = "tuple[Rule, int, int]"
+
+
 class _Walk:
     """A walk through the tiers, with what has been decided on it so far."""
 
-    def __init__(self, direction: Direction, match: Match) -> None:
-        self._direction: Direction = direction
+    def __init__(self, chain: Chain, match: Match) -> None:
+        self._chain = chain
         self._match = match
         self.may_allow = 0
         self.may_deny = 0
@@ -142,44 +151,61 @@ class _Walk:
         """Ask the policies of a tier, and return the ports that it leaves to the next tier."""
         passed = 0
         for group in groups:
-            remaining = reached
-            for selecting in group:
-                # "If two policies ... with the same priority could match a connection, then the implementation can
-                # apply any of the matching policies": each of them is asked as if it came first.
-                missed, sent_on = self._through_rules(selecting, reached, is_alone=len(group) == 1)
-                remaining &= missed
-                passed |= sent_on
-            reached = remaining
+            # "If two policies ... with the same priority could match a connection, then the implementation can apply
+            # any of the matching policies": all of them are asked as if they came first.
+            hits = [self._hits(selecting, reached) for selecting in group]
+            matched = [_union(possible for _, _, possible in policy_hits) for policy_hits in hits]
+            doubtful = self.may_allow | self.may_deny | passed
+            for position, selecting in enumerate(group):
+                rivals = _union(matched[:position] + matched[position + 1 :])
+                passed |= self._add_hits(selecting.policy, hits[position], doubtful | rivals)
+            reached &= ~_union(certain for policy_hits in hits for _, certain, _ in policy_hits)
         return reached | passed
 
-    def _through_rules(self, selecting: Selecting, reached: int, *, is_alone: bool) -> tuple[int, int]:
-        """Ask the rules of a policy; return the ports that none of them certainly matches, and those sent on."""
-        policy, passed = selecting.policy, 0
-        for rule in policy.rules(self._direction):
-            certain, possible = self._match(policy, rule)
+    def _hits(self, selecting: Selecting, reached: int) -> list[_Hit]:
+        """Ask the rules of a policy, each about the ports that no earlier one certainly matches."""
+        hits: list[_Hit] = []
+        for rule in selecting.policy.rules(self._chain.direction):
+            certain, possible = self._match(selecting.policy, rule)
             certain = certain & reached if selecting.is_certain else 0
-            possible &= reached
-            self._add(policy, rule, rule.action, (certain if is_alone else 0, possible))
-            passed |= possible if rule.action == "Pass" else 0
+            hits.append((rule, certain, possible & reached))
             reached &= ~certain
-        return reached, passed
+        return hits
 
-    def through_network_policies(self, policies: Sequence[Selecting], reached: int) -> int:
+    def _add_hits(self, policy: PolicyRules, hits: Iterable[_Hit], doubtful: int) -> int:
+        """Add the steps of a policy, and return the ports that it may pass; others may decide the doubtful ones."""
+        passed = 0
+        for rule, certain, possible in hits:
+            for action in rule.actions:
+                self._add(policy, rule, action, (0 if rule.is_open else certain & ~doubtful, possible))
+                passed |= possible if action == "Pass" else 0
+            doubtful |= possible
+        return passed
+
+    def through_network_policies(self, reached: int) -> int:
         """Ask the NetworkPolicies, which add up, and return the ports that are left to the next tier.
 
         These are none if a NetworkPolicy certainly isolates the Pod.
         """
-        allowed = 0
+        policies, is_own_node = self._chain.network, self._chain.is_own_node
+        doubtful, allowed = self.may_allow | self.may_deny, 0
+        granted_by_policy: list[int] = []
         for selecting in policies:
-            for rule in selecting.policy.rules(self._direction):
+            granted = reached if is_own_node else 0
+            if is_own_node is not False:
+                certain = granted & ~doubtful if selecting.is_certain else 0
+                self._add(selecting.policy, None, "Allow", (certain, reached))
+            for rule in selecting.policy.rules(self._chain.direction):
                 certain, possible = self._match(selecting.policy, rule)
-                certain = certain & reached if selecting.is_certain else 0
-                allowed |= certain
+                granted |= certain & reached
+                certain = certain & reached & ~doubtful if selecting.is_certain else 0
                 self._add(selecting.policy, rule, "Allow", (certain, possible & reached))
+            granted_by_policy.append(granted)
+            allowed |= granted if selecting.is_certain else 0
         denied = reached & ~allowed
-        surely_denied = denied & ~self.may_allow
-        for selecting in policies:
-            self._add(selecting.policy, None, "Deny", (surely_denied if selecting.is_certain else 0, denied))
+        surely_denied = denied & ~self.may_allow & ~doubtful
+        for selecting, granted in zip(policies, granted_by_policy, strict=True):
+            self._add(selecting.policy, None, "Deny", (surely_denied if selecting.is_certain else 0, denied & ~granted))
         return 0 if any(selecting.is_certain for selecting in policies) else reached
 
     def _add(self, policy: PolicyRules, rule: Rule | None, action: Action, ports: Ports) -> None:
@@ -188,3 +214,8 @@ class _Walk:
             self.steps.append(Step(policy=policy, rule=rule, action=action, certain=certain, possible=possible))
             self.may_allow |= possible if action == "Allow" else 0
             self.may_deny |= possible if action == "Deny" else 0
+
+
+def _union(sets: Iterable[int]) -> int:
+    """Return the ports in any of some sets."""
+    return reduce(or_, sets, 0)

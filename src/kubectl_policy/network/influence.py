@@ -37,7 +37,7 @@ class Influence(Struct, frozen=True, eq=False):
         for network, policy, rule in self.rules:
             if may_match(network, policy, rule):
                 # The ports of the destination that have a name are not looked up.
-                ports |= ports_of(space, rule, lambda _: space.everything)[1]
+                ports |= ports_of(space, rule, lambda _: (space.everything, space.everything))[1]
         return ports
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.unknown import has_placeholder
+from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.network.evaluation import Chain, Selecting, chain_of
 from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.network.peers import Matching
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.workloads import Workload, Workloads
 
 
-# The ports of a destination that have a name, as a set of a `PortSpace`.
-Numbers: TypeAlias = "Callable[[NamedPort], int]"
+# The ports of a destination that certainly have a name, and those that may have it, as sets of a `PortSpace`.
+Numbers: TypeAlias = "Callable[[NamedPort], Ports]"
 
 
 class Network:
@@ -98,7 +98,7 @@ class Network:
     @property
     def _named(self) -> frozenset[PortRange]:
         names = {named.name for named in declared_names(self.policies)}
-        resolved = {port for name in names for ports in self.workloads.by_named_port(name) for port in ports}
+        resolved = {port for name in names for certain, _ in self.workloads.by_named_port(name) for port in certain}
         return frozenset(PortRange(protocol, number, number) for protocol, number in _valid(resolved))
 
 
@@ -110,7 +110,7 @@ def _valid(ports: Collection[tuple[str, int]]) -> Iterator[tuple[Protocol, int]]
 def ports_of(space: PortSpace, rule: Rule, numbers: Numbers) -> Ports:
     """Return the ports that a rule certainly matches, and those that it may match.
 
-    `numbers` gives the ports of the destination by a name. A port whose name is still to be filled in may be any.
+    `numbers` gives the ports of the destination by a name. A port that is still to be filled in may be any.
     """
     if rule.ports is None:
         return space.everything, space.everything
@@ -118,20 +118,30 @@ def ports_of(space: PortSpace, rule: Rule, numbers: Numbers) -> Ports:
     for port in rule.ports:
         if isinstance(port, PortRange):
             certain |= space.of_range(port)
-        elif has_placeholder(port.name):
-            possible |= space.everything
+        elif is_unfilled(port.name):
+            possible |= space.of_protocol(port.protocol)
         else:
-            certain |= numbers(port)
+            named, perhaps_named = numbers(port)
+            certain |= named
+            possible |= perhaps_named
     return certain, certain | possible
 
 
 def named_ports(space: PortSpace, destination: Workload | None) -> Numbers:
-    """Return a function that resolves names of ports at a destination; outside of the cluster there are none."""
+    """Return a function that resolves names of ports at a destination; outside of the cluster there are none.
 
-    def numbers(port: NamedPort) -> int:
-        ports = 0
-        for protocol, number in _valid(destination.named_ports(port.name, port.protocol)) if destination else ():
-            ports |= space.of_port(protocol, number)
-        return ports
+    The ports of a node have no names, unless the network plugin tells it from the Pods on its network.
+    """
+
+    def numbers(port: NamedPort) -> Ports:
+        if destination is None:
+            return 0, 0
+        certain = possible = 0
+        for protocol, number in _valid(destination.named_ports(port.name, port.protocol)):
+            certain |= space.of_port(protocol, number)
+        for name in destination.open_ports(port.name):
+            if port.protocol in {None, name}:
+                possible |= space.of_protocol(name)
+        return (0 if destination.is_on_host_network else certain), certain | possible
 
     return numbers

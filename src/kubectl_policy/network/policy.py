@@ -18,6 +18,7 @@ DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 Tier: TypeAlias = Literal["Admin", "NetworkPolicy", "Baseline", "Default"]
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 Action: TypeAlias = Literal["Allow", "Deny", "Pass"]
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 Protocol: TypeAlias = Literal["TCP", "UDP", "SCTP"]
 PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
 MAX_PORT: Final = 65535
@@ -66,7 +67,10 @@ class PortRange(Struct, frozen=True, order=True):
 
 
 class NamedPort(Struct, frozen=True):
-    """The ports of the destination that have a name; of one protocol, or of any."""
+    """The ports of the destination that have a name; of one protocol, or of any.
+
+    What is still to be filled in, as the name `${PORT}`, may be any port.
+    """
 
     name: str
     protocol: Protocol | None = None
@@ -85,6 +89,13 @@ class Rule(Struct, frozen=True, kw_only=True, eq=False):
     # None for everything; an empty tuple matches nothing.
     peers: tuple[Peer, ...] | None
     ports: tuple[PortMatch, ...] | None
+    # Whether the action is still to be filled in, so that it may be any.
+    is_open: bool = False
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The action, or all that it may be."""
+        return ACTIONS if self.is_open else (self.action,)
 
     @property
     def title(self) -> str:
@@ -97,13 +108,15 @@ class PolicyRules(Struct, frozen=True, kw_only=True, eq=False):
 
     ref: ObjectRef
     tier: Tier
-    # The lowest number comes first in its tier; None for policies that all count at once, and where it cannot be read.
+    # The lowest number comes first in its tier; None for policies that all count at once, and where it is not known.
     priority: int | None
     subject: Selection
     ingress: tuple[Rule, ...]
     egress: tuple[Rule, ...]
     # The directions in which nothing is allowed to the selected Pods but what rules allow.
     isolates: frozenset[Direction] = frozenset()
+    # Whether something is still to be filled in, so that it may come before all others of its tier, or not count.
+    is_open: bool = False
 
     def rules(self, direction: Direction) -> tuple[Rule, ...]:
         """Return the rules for a direction."""

@@ -37,6 +37,12 @@ class PortSpace:
         first, end = bisect_left(starts, ports.first), bisect_right(starts, ports.last)
         return ((1 << (end - first)) - 1) << (offset + first)
 
+    def of_protocol(self, protocol: str | None) -> int:
+        """Return the ports of a protocol; without one, all ports, and none of a protocol that has no ports."""
+        if protocol is None:
+            return self.everything
+        return sum(self.of_range(PortRange(name, _FIRST_PORT, MAX_PORT)) for name in PROTOCOLS if name == protocol)
+
     def of_port(self, protocol: Protocol, port: int) -> int:
         """Return the set of the ports that rules do not tell apart from a port, as one bit."""
         return 1 << (self._offsets[protocol] + bisect_right(self._starts[protocol], port) - 1)

@@ -41,9 +41,9 @@ def network_policy(*peers: Json, namespace: str = "shop") -> Resource:
 
 
 def cluster_policy(*peers: Json, subject: Json = None) -> Resource:
-    """An AdminNetworkPolicy that denies what some peers send."""
-    rule: Json = {"action": "Deny", "from": list(peers)}
-    spec: Json = {"priority": 1, "subject": subject or {"namespaces": {}}, "ingress": [rule] if peers else []}
+    """An AdminNetworkPolicy that denies what is sent to some peers."""
+    rule: Json = {"action": "Deny", "to": list(peers)}
+    spec: Json = {"priority": 1, "subject": subject or {"namespaces": {}}, "egress": [rule] if peers else []}
     return build.resource("AdminNetworkPolicy", "a", spec, group=CLUSTER_WIDE)
 
 

@@ -40,7 +40,7 @@ def key(name: str, operator: str, *values: str) -> Json:
         ({"matchLabels": {NAME_LABEL: "unread"}}, "unread", ""),
         (key(NAME_LABEL, "In", "shop", "changed", "absent"), "changed shop", ""),
         (key(NAME_LABEL, "NotIn", "shop"), "bare changed open unread", ""),
-        ({"matchLabels": {NAME_LABEL: "shop", "team": "a"}}, "shop", "changed unread"),
+        ({"matchLabels": {NAME_LABEL: "shop", "team": "a"}}, "shop", ""),
         ({"matchLabels": {"tier": "${TIER}"}}, "", "changed shop unread"),
         ({"matchLabels": {NAME_LABEL: "${NAME}"}}, "", "bare changed open shop unread"),
         ({}, "bare changed open shop unread", ""),

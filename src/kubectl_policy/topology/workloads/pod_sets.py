@@ -1,22 +1,13 @@
-"""Sets of workloads as bitmaps over their positions, and an index of labels that gives such sets for selectors."""
+"""Sets of workloads as bitmaps over their positions: certain and possible members."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.lazy import cached_method
-from kubectl_policy.model.fields import Json, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.unknown import has_placeholder
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
+    from collections.abc import Iterable, Iterator
 
 
 class PodSet(Struct, frozen=True, gc=False):
@@ -87,67 +78,3 @@ def _words(members: int) -> Iterator[int]:
     size = (members.bit_length() + 63) // 64 * 8
     data = members.to_bytes(size, "little")
     return (int.from_bytes(data[start : start + 8], "little") for start in range(0, size, 8))
-
-
-def are_open(labels: Mapping[str, str]) -> bool:
-    """Whether something of some labels is to be filled in."""
-    return any(has_placeholder(text) for label in labels.items() for text in label)
-
-
-class LabelIndex:
-    """Sets of positions by the labels at these positions."""
-
-    def __init__(self, labels: Sequence[Mapping[str, str]], open_positions: Iterable[int] = ()) -> None:
-        """Index labels by position; those at `open_positions` hold placeholders."""
-        self._labels = labels
-        self._open = [*open_positions]
-        self._known = ((1 << len(labels)) - 1) & ~bitmap(self._open)
-
-    @cached_property
-    def _positions(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """The positions by label and value."""
-        positions: dict[str, dict[str, list[int]]] = {}
-        for position, labels in enumerate(self._labels):
-            for key, value in labels.items():
-                positions.setdefault(key, {}).setdefault(value, []).append(position)
-        return positions
-
-    # A bitmap for each value that is asked for: a label may have a value of its own for each workload.
-    @cached_method
-    def _with_value(self, key: str, value: str) -> int:
-        return bitmap(self._positions.get(key, {}).get(value, ())) & self._known
-
-    @cached_method
-    def _having(self, key: str) -> int:
-        return bitmap(chain.from_iterable(self._positions.get(key, {}).values())) & self._known
-
-    def selected(self, selector: Mapping[str, Json], *, has_placeholders: bool = False) -> PodSet:
-        """Return the positions whose labels match a selector, which may hold placeholders; see `selects`."""
-        if has_placeholders:
-            return self._one_by_one(selector, range(len(self._labels)))
-        matching = self._known
-        for key, value in mapping_at(selector, "matchLabels").items():
-            matching &= self._with_value(key, value) if isinstance(value, str) else 0
-        for entry in mappings_at(selector, "matchExpressions"):
-            matching &= self._matching(text_at(entry, "key"), text_at(entry, "operator"), strings_at(entry, "values"))
-        certain = PodSet.exactly(matching)
-        return certain | self._one_by_one(selector, self._open) if self._open else certain
-
-    def _matching(self, key: str, operator: str, values: Iterable[str]) -> int:
-        """Return the positions that meet one requirement (metav1.LabelSelectorRequirement)."""
-        if operator not in _OPERATORS:
-            return 0
-        if operator in {"Exists", "DoesNotExist"}:
-            meeting = self._having(key)
-        else:
-            meeting = 0
-            for value in values:
-                meeting |= self._with_value(key, value)
-        return meeting if operator in {"In", "Exists"} else self._known & ~meeting
-
-    def _one_by_one(self, selector: Mapping[str, Json], positions: Iterable[int]) -> PodSet:
-        verdicts = [(position, selects(selector, self._labels[position])) for position in positions]
-        return PodSet(
-            bitmap(position for position, verdict in verdicts if verdict),
-            bitmap(position for position, verdict in verdicts if verdict is not False),
-        )

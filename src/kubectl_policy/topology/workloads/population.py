@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from kubectl_policy.lazy import cached_method
-from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.body import strings_in
-from kubectl_policy.model.fields import Json, mappings_at, text_at
+from kubectl_policy.model.defaults import NAME_LABEL
 from kubectl_policy.model.kind_roles import POD, WORKLOADS
-from kubectl_policy.model.unknown import has_placeholder
+from kubectl_policy.model.unknown import has_placeholder, is_unknown, may_equal
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.workloads.addresses import AddressIndex
-from kubectl_policy.topology.workloads.namespaces import NamespaceIndex
+from kubectl_policy.topology.workloads.label_index import LabelIndex
 from kubectl_policy.topology.workloads.owners import Owners
-from kubectl_policy.topology.workloads.pod_sets import LabelIndex, PodSet, are_open, bitmap
+from kubectl_policy.topology.workloads.pod_sets import PodSet, bitmap, positions_in
 from kubectl_policy.topology.workloads.workload import Workload, workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.index import Index
 
 _Key = TypeVar("_Key", bound="Hashable")
+# Protocols and numbers of ports with a name, and the protocols of ports that may have it.
+NamedPorts: TypeAlias = "tuple[frozenset[tuple[str, int]], frozenset[str]]"
 _CONTROLLERS: Final = tuple(kind for kind in WORKLOADS if kind != POD)
 
 
@@ -61,26 +62,29 @@ class Workloads:
         return tuple((position, workload) for position, workload in pairs if workload.ref not in self._absent)
 
     def _without_pods(self, pods: Sequence[Workload]) -> list[Workload]:
-        """Return the controllers whose template no Pod in their namespace has the labels of."""
-        labels = LabelIndex([pod.labels for pod in pods])
-        homes = _bitmaps((pod.ref.namespace, position) for position, pod in enumerate(pods))
-        controllers: list[Workload] = []
-        for resource in chain.from_iterable(map(self.index.of_kind, _CONTROLLERS)):
-            workload = workload_of(resource)
-            selector: Mapping[str, Json] = {"matchLabels": workload.labels}
-            made = homes.get(resource.ref.namespace, 0) and labels.selected(selector).possible
-            if not (made & homes.get(resource.ref.namespace, 0)) and not self._is_made(resource):
-                controllers.append(workload)
-        return controllers
+        """Return the controllers of which no Pod was read, and which no other controller that was read made."""
+        controllers = [workload_of(resource) for kind in _CONTROLLERS for resource in self.index.of_kind(kind)]
+        refs = {controller.ref for controller in controllers}
+        makers = [self.owners.of(pod) for pod in pods] if controllers else []
+        with_pods = {*makers, *filter(None, (pod.controller for pod in pods))}
+        # Pods that say nothing of a controller that was read may have the labels of its template.
+        orphans = [pod for pod, maker in zip(pods, makers, strict=False) if maker not in refs]
+        labels = LabelIndex([pod.labels for pod in orphans])
+        homes = _bitmaps((pod.ref.namespace, position) for position, pod in enumerate(orphans))
 
-    def _is_made(self, resource: Resource) -> bool:
-        """Whether another controller that was read makes the Pods: a ReplicaSet of a Deployment, a Job of a CronJob."""
-        return any(
-            self.index.world.has(ObjectRef(kind, resource.ref.namespace, text_at(owner, "name")))
-            for owner in mappings_at(resource.raw, "metadata.ownerReferences")
-            for kind in _CONTROLLERS
-            if kind.kind == text_at(owner, "kind")
-        )
+        def has_pods(controller: Workload) -> bool:
+            if controller.ref in with_pods:
+                return True
+            template_labels = controller.labels
+            alike = labels.selected({"matchLabels": template_labels}).certain if template_labels else 0
+            return bool(alike & homes.get(controller.ref.namespace, 0))
+
+        makers_of_controllers = map(self.owners.of, controllers)
+        return [
+            controller
+            for controller, maker in zip(controllers, makers_of_controllers, strict=True)
+            if (maker == controller.ref or maker not in refs) and not (controller.is_finished or has_pods(controller))
+        ]
 
     @cached_property
     def _positions(self) -> Mapping[ObjectRef, int]:
@@ -116,8 +120,7 @@ class Workloads:
 
     @cached_property
     def _labels(self) -> LabelIndex:
-        labels = [workload.labels for workload in self.all]
-        return LabelIndex(labels, (position for position, own in enumerate(labels) if are_open(own)))
+        return LabelIndex([workload.labels for workload in self.all])
 
     @cached_property
     def addresses(self) -> AddressIndex:
@@ -130,30 +133,65 @@ class Workloads:
         return _bitmaps((workload.node, position) for position, workload in self._present)
 
     @cached_method
-    def by_named_port(self, name: str) -> Mapping[frozenset[tuple[str, int]], int]:
-        """Return the workloads by the protocols and numbers of their ports with a name; those without are left out."""
-        numbers = ((workload.named_ports(name), position) for position, workload in self._present)
-        return _bitmaps((ports, position) for ports, position in numbers if ports)
+    def by_named_port(self, name: str) -> Mapping[NamedPorts, int]:
+        """Return the workloads by their ports with a name, certain and possible ones; those without are left out."""
+        positions = {*self._by_port_name.get(name, ()), *chain.from_iterable(self._by_open_port_name.values())}
+        ports = (
+            ((workload.named_ports(name), workload.open_ports(name)), position)
+            for position, workload in ((position, self.all[position]) for position in sorted(positions))
+        )
+        return _bitmaps((named, position) for named, position in ports if any(named))
 
     @cached_property
-    def _namespaces(self) -> NamespaceIndex:
-        return NamespaceIndex(self.index, self.by_namespace)
+    def _by_port_name(self) -> Mapping[str, Sequence[int]]:
+        return grouped((name, position) for position, workload in self._present for name in workload.port_names)
+
+    @cached_property
+    def _by_open_port_name(self) -> Mapping[str, Sequence[int]]:
+        return {name: positions for name, positions in self._by_port_name.items() if has_placeholder(name)}
 
     def selected(self, namespaces: Mapping[str, Json] | str, pods: Mapping[str, Json]) -> PodSet:
         """Return the workloads with labels by one selector, in one namespace or in those by another selector."""
         homes = self.in_namespaces(namespaces)
-        if not homes or not pods:
-            return homes
-        has_placeholders = any(map(has_placeholder, strings_in(pods)))
-        return homes & self._labels.selected(pods, has_placeholders=has_placeholders)
+        return homes & self._labels.selected(pods) if homes and pods else homes
 
     def in_namespaces(self, namespaces: Mapping[str, Json] | str) -> PodSet:
         """Return the workloads in one namespace, or in those that a selector selects."""
         if isinstance(namespaces, str):
-            return PodSet.exactly(self.by_namespace.get(namespaces, 0))
+            return self._in_namespace(namespaces)
         if not namespaces:
             return PodSet.exactly(self.everything)
-        return self._namespaces.selected(namespaces)
+        homes = self._namespace_labels.selected(namespaces)
+        return PodSet(self._living_in(homes.certain), self._living_in(homes.possible))
+
+    @cached_method
+    def _in_namespace(self, namespace: str) -> PodSet:
+        """Return the workloads in a namespace, and those that may be: of either it may not be known which one it is."""
+        members = possible = self.by_namespace.get(namespace, 0)
+        for home in self.by_namespace if is_unknown(namespace) else filter(is_unknown, self.by_namespace):
+            possible |= self.by_namespace[home] if may_equal(namespace, home) else 0
+        return PodSet(members, possible)
+
+    @cached_property
+    def _namespace_labels(self) -> LabelIndex:
+        """The labels of the namespaces that have workloads, in their order."""
+        labels_read = [self.index.namespace_labels(name) for name in self.by_namespace]
+        names = [
+            # Of a namespace that nothing states, not even the name is known.
+            {} if is_unknown(name) and not has_placeholder(name) else {NAME_LABEL: name}
+            for name in self.by_namespace
+        ]
+        labels = [{**(read or {}), **name} for read, name in zip(labels_read, names, strict=True)]
+        return LabelIndex(labels, bitmap(position for position, read in enumerate(labels_read) if read is None))
+
+    @cached_method
+    def _living_in(self, homes: int) -> int:
+        """Return the workloads in some namespaces, which are given by their positions."""
+        bitmaps = tuple(self.by_namespace.values())
+        members = 0
+        for position in positions_in(homes):
+            members |= bitmaps[position]
+        return members
 
     def at(self, members: Iterable[int]) -> tuple[Workload, ...]:
         """Return the workloads at some positions."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import Json, integer_at, labels_of, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.kind_roles import KINDS, POD
+from kubectl_policy.model.kind_roles import JOB, KINDS, POD
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.unknown import has_placeholder, may_be_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _CONTAINERS: Final = ("containers", "initContainers")
 # The phases in which a Pod has neither processes nor an address (PodPhase).
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
+# The conditions in which a Job makes no more Pods (JobConditionType).
+_ENDS: Final = frozenset({"Complete", "Failed"})
 
 
 class ContainerPort(Struct, frozen=True, order=True):
@@ -80,8 +83,13 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
 
     @property
     def is_finished(self) -> bool:
-        """Whether a Pod has ended for good."""
-        return self.is_pod and text_at(self._raw, "status.phase") in _FINISHED
+        """Whether a Pod, or a Job with its Pods, has ended for good."""
+        if self.is_pod:
+            return text_at(self._raw, "status.phase") in _FINISHED
+        conditions = mappings_at(self._raw, "status.conditions") if self.ref.group_kind == JOB else ()
+        return any(
+            text_at(condition, "type") in _ENDS and text_at(condition, "status") == "True" for condition in conditions
+        )
 
     @property
     def node(self) -> str:
@@ -91,18 +99,23 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
     @property
     def ports(self) -> tuple[ContainerPort, ...]:
         """The ports that containers declare, in their order."""
-        return tuple(self._ports())
+        return tuple(
+            ContainerPort(number, text_at(port, "protocol") or "TCP", text_at(port, "name"))
+            for port in self._declared_ports()
+            if (number := integer_at(port, "containerPort")) is not None
+        )
 
-    def _ports(self) -> Iterator[ContainerPort]:
+    def _declared_ports(self) -> Iterator[Mapping[str, Json]]:
         spec = self.spec
         for field in _CONTAINERS:
             for container in mappings_at(spec, field):
-                if field != "containers" and text_at(container, "restartPolicy") != "Always":
-                    continue
-                for port in mappings_at(container, "ports"):
-                    number = integer_at(port, "containerPort")
-                    if number is not None:
-                        yield ContainerPort(number, text_at(port, "protocol") or "TCP", text_at(port, "name"))
+                if field == "containers" or text_at(container, "restartPolicy") == "Always":
+                    yield from mappings_at(container, "ports")
+
+    @property
+    def port_names(self) -> frozenset[str]:
+        """The names of the ports; some may still be to be filled in."""
+        return frozenset(name for port in self._declared_ports() if (name := text_at(port, "name")))
 
     def named_ports(self, name: str, protocol: str | None = None) -> frozenset[tuple[str, int]]:
         """Return protocols and numbers of the ports with a name, of one protocol or of all."""
@@ -112,11 +125,29 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
             if port.name == name and protocol in {None, port.protocol}
         )
 
+    def open_ports(self, name: str) -> frozenset[str]:
+        """Return the protocols of ports that may have a name, or a number, once it is filled in."""
+        return frozenset(
+            text_at(port, "protocol") or "TCP"
+            for port in self._declared_ports()
+            if (text_at(port, "name") == name and integer_at(port, "containerPort") is None)
+            or (has_placeholder(text_at(port, "name")) and may_be_label(text_at(port, "name"), name))
+        )
+
     @property
     def addresses(self) -> tuple[IPv4Address | IPv6Address, ...]:
         """The addresses of a Pod; none if they are not known."""
+        return self._addresses_at("podIPs", "podIP")
+
+    @property
+    def host_addresses(self) -> tuple[IPv4Address | IPv6Address, ...]:
+        """The addresses of the node of a Pod, as far as the Pod says them."""
+        return self._addresses_at("hostIPs", "hostIP")
+
+    def _addresses_at(self, field: str, single_field: str) -> tuple[IPv4Address | IPv6Address, ...]:
+        """Return the addresses in the status of a Pod: in a list, else in a field for the first one of these."""
         status = mapping_at(self._raw, "status") if self.is_pod else {}
-        texts = [text_at(entry, "ip") for entry in mappings_at(status, "podIPs")] or [text_at(status, "podIP")]
+        texts = [text_at(entry, "ip") for entry in mappings_at(status, field)] or [text_at(status, single_field)]
         return tuple(address for text in texts if (address := parse_address(text)))
 
 
@@ -126,11 +157,17 @@ def workload_of(resource: Resource) -> Workload:
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Parse an IP address; None for any other text."""
+    """Parse an IP address as the API does (net.ParseIP), without zone; None for any other text.
+
+    An IPv4 address that is written as one of IPv6 (`::ffff:10.0.0.1`) is an IPv4 address.
+    """
     try:
-        return ip_address(text)
+        address = ip_address(text)
     except ValueError:
         return None
+    if isinstance(address, IPv4Address):
+        return address
+    return None if address.scope_id else address.ipv4_mapped or address
 
 
 def from_number(version: int, number: int) -> IPv4Address | IPv6Address:

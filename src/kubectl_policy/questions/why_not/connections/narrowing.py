@@ -10,7 +10,7 @@ from kubectl_policy.model.defaults import NAME_LABEL
 from kubectl_policy.model.fields import Json, items_at, mapping_at
 from kubectl_policy.network.kinds import NETWORK_POLICY
 from kubectl_policy.network.policy import PortRange
-from kubectl_policy.network.reading import read_port
+from kubectl_policy.network.port_entries import ports_of_cluster_policy, ports_of_network_policy
 from kubectl_policy.questions.why_not.connections.naming import NamedPods
 from kubectl_policy.questions.why_not.connections.spelling import PEERS, ports_field, spell_pods, spell_range
 
@@ -37,8 +37,9 @@ def without_ports(side: Side, policy: PolicyRules, _: Rule, raw: Mapping[str, Js
 
 def _parts(kind: GroupKind, entry: Json, ports: Ports) -> Iterator[Json]:
     """Yield an entry as it is if it has none of some ports, else the ranges between them."""
-    whole = read_port(kind, entry) if isinstance(entry, Mapping) else None
-    within = whole if isinstance(whole, PortRange) else None
+    read = ports_of_network_policy if kind == NETWORK_POLICY else ports_of_cluster_policy
+    matches = [*read(entry)] if isinstance(entry, Mapping) else []
+    within = matches[0] if len(matches) == 1 and isinstance(matches[0], PortRange) else None
     inside = sorted(
         port
         for protocol, port in ports
