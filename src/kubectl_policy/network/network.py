@@ -107,6 +107,12 @@ def _valid(ports: Collection[tuple[str, int]]) -> Iterator[tuple[Protocol, int]]
         yield from ((protocol, number) for name, number in ports if name == protocol and 1 <= number <= MAX_PORT)
 
 
+def own_ports(workload: Workload) -> Iterator[PortRange]:
+    """Yield the ports that the containers of a workload declare."""
+    declared = {(port.protocol, port.number) for port in workload.ports}
+    return (PortRange(protocol, number, number) for protocol, number in _valid(declared))
+
+
 def ports_of(space: PortSpace, rule: Rule, numbers: Numbers) -> Ports:
     """Return the ports that a rule certainly matches, and those that it may match.
 

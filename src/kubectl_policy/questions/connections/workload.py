@@ -8,7 +8,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin  # noqa: TC001 (answers are encoded by these types)
-from kubectl_policy.network.policy import DIRECTIONS, Direction
+from kubectl_policy.network.network import own_ports
+from kubectl_policy.network.policy import DIRECTIONS, Direction, NamedPort
+from kubectl_policy.network.ports import PortSpace, declared_ranges
 from kubectl_policy.network.reach import Reach, joined
 from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.network.evaluation import Chain, Decision
+    from kubectl_policy.network.network import Network
     from kubectl_policy.network.reach import Interval, SubjectClass
     from kubectl_policy.questions.connections.rule_views import Locate
 
@@ -121,7 +124,7 @@ def describe_workload(analysis: Analysis, subject: ObjectRef, members: int) -> W
     """Describe the connections of the Pods that a workload is, or makes."""
     network, workloads = analysis.network, analysis.workloads
     resource = analysis.index.get(subject)
-    reach = Reach(network, network.space)
+    reach = Reach(network, _space(network, members))
     directions = tuple(
         _direction(reach, part, direction) for direction in DIRECTIONS for part in reach.classes_of(members, direction)
     )
@@ -140,6 +143,24 @@ def describe_workload(analysis: Analysis, subject: ObjectRef, members: int) -> W
         ),
         problems=analysis.problems_of(subject),
     )
+
+
+def _space(network: Network, members: int) -> PortSpace:
+    """Return the ports that matter for some workloads.
+
+    Names of ports are those of the workloads themselves, unless their own rules name ports of others.
+    """
+    positions = [*positions_in(members)]
+    rules = (
+        rule
+        for position in positions
+        for selecting in network.chain(position, "egress").policies
+        for rule in selecting.policy.egress
+    )
+    if any(isinstance(port, NamedPort) for rule in rules for port in rule.ports or ()):
+        return network.space
+    declared = {port for position in positions for port in own_ports(network.workloads.all[position])}
+    return PortSpace({*declared_ranges(network.policies), *declared})
 
 
 def _direction(reach: Reach, subject: SubjectClass, direction: Direction) -> DirectionDescription:
