@@ -14,7 +14,7 @@ from kubectl_policy.network.reach import Reach
 from kubectl_policy.questions.blind_spots.network import unevaluated_policies, unread_for_network
 from kubectl_policy.questions.blind_spots.unknowns import BLIND_SPOTS, Answer, BlindSpot
 from kubectl_policy.questions.connections.verdicts import Verdict, verdict_on, verdict_with_lines
-from kubectl_policy.questions.connections.workload_sets import WorkloadSet, workload_set
+from kubectl_policy.questions.connections.workload_sets import WorkloadSet, join_pairs, workload_set
 from kubectl_policy.topology.workloads.pod_sets import positions_in
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _open(
         ends = _representatives(senders, receivers, source, destination)
         alike.setdefault(ports_between(reach.network, reach.space, *ends), []).append((senders, receivers))
     for ports, together in alike.items():
-        for senders, receivers in _joined(together):
+        for senders, receivers in join_pairs(together):
             sources, destinations = _sets(reach.network.workloads, senders, receivers)
             yield OpenBetween(
                 sources=sources,
@@ -183,7 +183,7 @@ def _checked(
             verdict = verdict_on(analysis.network, connection)
             alike.setdefault((service_port, verdict), []).append((senders, receivers))
     for (service_port, verdict), together in alike.items():
-        for senders, receivers in _joined(together):
+        for senders, receivers in join_pairs(together):
             sources, destinations = _sets(analysis.workloads, senders, receivers)
             yield CheckedConnection(
                 sources=sources, destinations=destinations, service_port=service_port, verdict=verdict
@@ -227,17 +227,6 @@ def _representatives(
     another = receivers if sender is None else receivers & ~(1 << sender)
     receiver = next(positions_in(another or receivers), None)
     return Endpoint(position=sender, address=source.ip), Endpoint(position=receiver, address=destination.ip)
-
-
-def _joined(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join pairs of sets with the same first set, then those with the same second one."""
-    by_sender: dict[int, int] = {}
-    for senders, receivers in pairs:
-        by_sender[senders] = by_sender.get(senders, 0) | receivers
-    by_receiver: dict[int, int] = {}
-    for senders, receivers in by_sender.items():
-        by_receiver[receivers] = by_receiver.get(receivers, 0) | senders
-    return ((senders, receivers) for receivers, senders in by_receiver.items())
 
 
 def _pairs(reach: Reach, source: NamedEnd, destination: NamedEnd) -> Iterator[tuple[int, int]]:

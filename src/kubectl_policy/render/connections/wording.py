@@ -30,13 +30,21 @@ def end_phrase(end: NamedEnd) -> str:
 
 
 def set_phrase(workloads: WorkloadSet, view: View) -> str:
-    """Name a set of workloads: `Deployment shop/web (3 Pods), every workload in namespace db`."""
-    if workloads.everything:
-        return f"all {count(workloads.number, 'workload')}"
+    """Name a set of workloads: `Deployment shop/web (3 Pods) and every workload in namespace db, except Pod db/old`."""
+    if workloads.everything and not workloads.excepted:
+        return f"all {count(workloads.number, 'workload')}" if workloads.number else "no workload"
     names = [f"every workload in namespace {namespace}" for namespace in workloads.namespaces]
+    if workloads.everything:
+        names = ["every workload"]
     names += map(group_phrase, workloads.groups)
+    excepted = listed(_first_names([group_phrase(group) for group in workloads.excepted], view))
+    phrase = listed(_first_names(names, view)) or "no workload"
+    return f"{phrase}, except {excepted}" if excepted else phrase
+
+
+def _first_names(names: list[str], view: View) -> list[str]:
     shown, rest = view.first(names, _MAX_GROUPS)
-    return listed([*shown, f"{rest} more; --show-all names them"] if rest else [*shown]) or "no workload"
+    return [*shown, f"{rest} more; --show-all names them"] if rest else [*shown]
 
 
 def group_phrase(group: WorkloadGroup) -> str:

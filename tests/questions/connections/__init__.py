@@ -1,0 +1,1 @@
+"""Tests of questions about connections of workloads."""
