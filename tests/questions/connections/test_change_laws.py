@@ -25,7 +25,7 @@ Name: TypeAlias = tuple[str, str]
 # A direction for connections with addresses outside, two workloads otherwise.
 Ends: TypeAlias = tuple[Name, Name] | tuple[Direction, Name, str]
 Change: TypeAlias = Literal["opened", "closed", "uncertain", "same", "unknown"]
-SEEDS: Final = range(10)
+SEEDS: Final = range(16)
 ASKED: Final = (("TCP", 80), ("TCP", 8080), ("UDP", 53), ("SCTP", 9003))
 
 
