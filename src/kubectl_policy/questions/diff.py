@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic, Gap, NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.questions.blind_spots.answers import (
     blind_spots_for,
     blind_spots_for_policy,
@@ -18,6 +19,12 @@ from kubectl_policy.questions.blind_spots.answers import (
 )
 from kubectl_policy.questions.blind_spots.relevance import describe_gaps
 from kubectl_policy.questions.blind_spots.unknowns import Answer, BlindSpot, cut_paths, unknown_parents
+from kubectl_policy.questions.connections.changes import (
+    NO_CONNECTION_CHANGES,
+    ConnectionChanges,
+    connection_changes,
+    unread_for_changes,
+)
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
@@ -93,6 +100,9 @@ class StateDiff(Answer, frozen=True, kw_only=True):
         tuple[ObjectRef, ...], Meta(description="The Gateways that no controller manages any more.")
     ] = ()
     failing: Annotated[tuple[FailingRoute, ...], Meta(description=_FAILING)] = ()
+    connections: Annotated[
+        ConnectionChanges, Meta(description="The connections that network policies newly allow or deny.")
+    ] = NO_CONNECTION_CHANGES
     enforcement: Annotated[
         tuple[EnforcementChange, ...], Meta(description="The changed enforcement states of policies.")
     ]
@@ -109,7 +119,8 @@ class StateDiff(Answer, frozen=True, kw_only=True):
     def changes(self) -> Annotated[bool, Meta()]:
         """Whether the differences have any consequence."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)
-        return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
+        is_changed = bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
+        return any(changes) or is_changed or bool(self.connections)
 
 
 def diff(comparison: StateComparison, owner_key: str = "", *, separate: bool = False) -> StateDiff:
@@ -127,7 +138,9 @@ def diff(comparison: StateComparison, owner_key: str = "", *, separate: bool = F
     settings = (*_without_failing(pairs, newly_failing(*failing)), *comparison.route_pairs())
     effects = effect_changes(comparison, settings)
     enforcement = enforcement_changes(comparison, concerned)
+    connections = connection_changes(comparison)
     unseen = (
+        *unread_for_changes(comparison, connections),
         *_blind_spots(comparison, concerned),
         *_blind_spots_in_relations(comparison, attachments, parents),
         *_blind_spots_of_unexamined(comparison),
@@ -141,6 +154,7 @@ def diff(comparison: StateComparison, owner_key: str = "", *, separate: bool = F
         effects=effects,
         attachments=attachments,
         parents=parents,
+        connections=connections,
         enforcement=enforcement,
         problems=_problem_changes(comparison, concerned),
         unseen=tuple(dict.fromkeys(unseen)),
@@ -351,11 +365,9 @@ def _blind_spots_about(analysis: Analysis, ref: ObjectRef) -> Iterator[BlindSpot
         unseen = blind_spots_for_policy(analysis, enforcement, needs=False)
         yield from unseen
         is_unknown = enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided)
-        is_uncompared = enforcement.subjects and enforcement.state != "NoEffect"
-        if is_unknown or is_uncompared:
+        is_evaluated = ref.group_kind in EVALUATED_KINDS
+        if is_unknown and not is_evaluated:
             reason = "how it attaches, and with that what it affects, is not computed"
-            if is_uncompared:
-                reason = "which connections it opens or closes is not computed"
             yield BlindSpot(
                 what=str(ref), reason=reason, remedy=f"read what explain {ref.kind.lower()} says", policies=(ref,)
             )

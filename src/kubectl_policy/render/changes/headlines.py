@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kind_roles import ROUTES
 from kubectl_policy.model.kinds import listed, names
+from kubectl_policy.network.kinds import EVALUATED_KINDS
 from kubectl_policy.questions.shared.reasons import failure_phrase, undecided_phrase
 from kubectl_policy.questions.shared.uncertain_effects import may_affect_more, unknown_phrase
+from kubectl_policy.render.changes.connections import active_clause, passive_clauses
 from kubectl_policy.render.changes.summary import FORCE, objects_of, on_all_paths, summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
@@ -82,7 +84,11 @@ def diff_headline(difference: StateDiff) -> str:
     """Summarize a difference in one sentence, with a hedge where part of it is not known."""
     summary = summarize(difference)
     settings = [*_settings(summary)]
-    ways = [*passing_clauses(difference), *_traffic_clauses(summary)]
+    ways = [
+        *passing_clauses(difference),
+        *_traffic_clauses(summary),
+        *(passive_clauses(difference.connections) if difference.connections else ()),
+    ]
     if summary.failing and ways:
         ways[0] += _since_phrase(summary)
     hit = {traffic.route for traffic in difference.traffic.routes}
@@ -141,6 +147,9 @@ def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) ->
     """Summarize a deletion: effects of a policy and changes without it, or changes without any other object."""
     unread = unread_hedge(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
+    if answer.subject.group_kind in EVALUATED_KINDS and not answer.unknown:
+        clause = active_clause(answer.difference.connections) or "opens and closes no connection"
+        return f"Deleting {answer.subject} {clause}{unread}."
     if answer.enforcement:
         without = f"{_without_policy(answer, answer.enforcement, known)}{unread}"
         if answer.unknown and answer.enforcement.state != "Unknown":
@@ -271,6 +280,8 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
     unsaid: Relations = {**attachment, "detached": attachment["detached"] - hit, "without class": frozenset()}
     other_traffic = [*_traffic_clauses(summary, active=True)]
+    if connections := active_clause(difference.connections):
+        other_traffic.append(connections)
     parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.changes.connections import connection_summary
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.settings import value_phrase
 from kubectl_policy.render.changes.summary import UNKNOWN
@@ -61,13 +62,19 @@ _COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
 )
 
 
-RowGroup: TypeAlias = Literal["traffic", "settings", "targets", "parents", "policies", "introduced", "fixed"]
+RowGroup: TypeAlias = Literal[
+    "traffic", "connections", "settings", "targets", "parents", "policies", "introduced", "fixed"
+]
 
 
 def rows_of(difference: StateDiff) -> dict[RowGroup, list[ChangeRow]]:
     """Return the rows of a difference: routes that lose traffic first, then settings, worst first."""
     return {
         "traffic": list(_traffic_rows(difference.traffic)),
+        "connections": [
+            ChangeRow(change=change, kind="Connection", before=source, after=destination, source=ports)
+            for change, ports, source, destination in connection_summary(difference.connections)
+        ],
         "settings": list(chain.from_iterable(map(_setting_rows, difference.effects))),
         "targets": [_relation_row(change, change.policy, change.target) for change in difference.attachments],
         "parents": [_relation_row(change, change.route, change.parent) for change in difference.parents],

@@ -9,6 +9,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import names
 from kubectl_policy.model.world import grouped_by
 from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.render.changes.connections import connection_sections
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize, untold_problems
@@ -189,6 +190,7 @@ def diff_text(difference: StateDiff, view: View) -> Document:
     return (
         headline_line(diff_headline(difference)),
         *traffic_sections(difference, view),
+        *connection_sections(difference.connections, view),
         *_then(difference, effect_sections(lasting, view)),
         *objects_section(_CLASSLESS, difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
@@ -253,6 +255,7 @@ def blast_radius_text(answer: BlastRadius, view: View) -> Document:
     return (
         headline_line(blast_headline(answer, summary)),
         *traffic_sections(difference, view),
+        *connection_sections(difference.connections, view),
         *behind_section(answer.behind, answer.counts.owner_key, view),
         *section(_reach_heading(answer), _counts(answer.counts)),
         *objects_section("Deleted with it", answer.deleted_with_it, view),
