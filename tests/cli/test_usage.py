@@ -29,8 +29,8 @@ _GET_EXAMPLE: Final = "for example: get policies, get policykinds, get gateways,
 _GET: Final = ("get takes TYPE, TYPE NAME... or TYPE/NAME...", _GET_EXAMPLE)
 _STATUS_EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
 _WHY_NOT: Final = (
-    "why-not takes a policy and an object, each as TYPE/NAME or TYPE NAME",
-    "for example: why-not retrypolicy/own httproute/menu, or why-not retrypolicy own httproute menu",
+    "why-not takes a policy and an object, or two ends of a connection, each as TYPE/NAME or TYPE NAME",
+    "for example: why-not retrypolicy/own httproute/menu, or why-not pod/web svc/cart --port 80",
 )
 _BLAST_RADIUS: Final = (
     "blast-radius takes one object, as TYPE/NAME or TYPE NAME",

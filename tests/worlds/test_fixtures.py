@@ -57,6 +57,7 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     ],
     "kgateway": [("policy-invalid", "TrafficPolicy sailings/guard")],
     "lint": [("target-missing", "BackendTLSPolicy shop/checkout"), ("missing-reference", "HTTPRoute shop/cart")],
+    "network-policies": [],
     "worked-examples/1-direct": [],
     "worked-examples/2-atomic": [],
     "worked-examples/3-merge": [],
