@@ -25,7 +25,7 @@ Name: TypeAlias = tuple[str, str]
 # A direction for connections with addresses outside, two workloads otherwise.
 Ends: TypeAlias = tuple[Name, Name] | tuple[Direction, Name, str]
 Change: TypeAlias = Literal["opened", "closed", "uncertain", "same", "unknown"]
-SEEDS: Final = range(16)
+SEEDS: Final = range(24)
 ASKED: Final = (("TCP", 80), ("TCP", 8080), ("UDP", 53), ("SCTP", 9003))
 
 
@@ -110,7 +110,8 @@ def ends_of(comparison: StateComparison) -> Iterator[tuple[Ends, Endpoint, Endpo
     for (source, sending), (destination, receiving) in product(pods, pods):
         if source != destination:
             yield (source, destination), sending, receiving
-    for (name, inside), text in product(pods, ADDRESSES):
+    # The addresses of nodes are left out: NetworkPolicies do not count for the node of a Pod.
+    for (name, inside), text in product(pods, ADDRESSES[:-2]):
         outside = Endpoint(address=ip_address(text))
         yield ("egress", name, text), inside, outside
         yield ("ingress", name, text), outside, inside

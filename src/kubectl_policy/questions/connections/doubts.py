@@ -27,6 +27,7 @@ DoubtReason: TypeAlias = Literal[
     "domain-name",
     "placeholder",
     "equal-priority",
+    "rule-unclear",
 ]
 
 
@@ -50,19 +51,26 @@ def _doubts(network: Network, side: SideDecision, position: int, peer: Endpoint)
     # Policies of one priority that all may decide.
     uncertain = [step for step in side.decision.steps if not step.certain]
     deciding = {step.policy.ref for step in uncertain}
+    rivals_of_any: set[ObjectRef] = set()
     for group in (*side.chain.admin, *side.chain.baseline):
         rivals = [selecting.policy for selecting in group if selecting.policy.ref in deciding]
         if len(rivals) > 1:
             message = (
                 f"{names([rival.ref for rival in rivals])} have priority {rivals[0].priority}, so either may count"
             )
+            rivals_of_any.update(rival.ref for rival in rivals)
             yield Doubt(reason="equal-priority", policy=rivals[0].ref, message=message)
     for step in uncertain:
         policy = step.policy
-        if policy.ref not in certain:
-            yield from _of_selection(network, policy, policy.subject, position, "applies to")
+        reasons = (
+            [] if policy.ref in certain else [*_of_selection(network, policy, policy.subject, position, "applies to")]
+        )
         for matched in (step.rule.peers or ()) if step.rule else ():
-            yield from _of_peer(network, policy, matched, peer)
+            reasons += _of_peer(network, policy, matched, peer)
+        if step.rule and not reasons and policy.ref not in rivals_of_any:
+            message = f"whether {step.rule.title} of {policy.ref} matches the connection is not known"
+            reasons.append(Doubt(reason="rule-unclear", policy=policy.ref, message=message))
+        yield from reasons
 
 
 def _of_peer(network: Network, policy: PolicyRules, matched: Peer, peer: Endpoint) -> Iterator[Doubt]:
