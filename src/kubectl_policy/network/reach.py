@@ -52,11 +52,6 @@ class AddressClass(Struct, frozen=True):
     intervals: tuple[Interval, ...]
     ports: Allowed
 
-    @property
-    def ranges(self) -> tuple[AddressRange, ...]:
-        """The ranges, joined where they are next to each other."""
-        return joined(self.intervals)
-
 
 class SubjectClass(Struct, frozen=True, eq=False):
     """Workloads that the same policies select, and whose ports have the same names as far as rules use these."""
@@ -80,11 +75,6 @@ class Reach:
         """The workloads with an address of their own."""
         workloads = self.network.workloads
         return workloads.everything & ~workloads.on_host_network
-
-    @cached_method
-    def classes(self, direction: Direction) -> tuple[SubjectClass, ...]:
-        """Divide all workloads into classes by the policies that decide about them in a direction."""
-        return self.classes_of(self.pods, direction)
 
     def classes_of(self, members: int, direction: Direction) -> tuple[SubjectClass, ...]:
         """Divide some workloads into classes by the policies that decide about them in a direction."""

@@ -46,8 +46,3 @@ def has_all_workloads(world: LintWorld, namespace: str = "") -> bool:
     if namespace:
         return all(world.index.presence(ObjectRef(kind, namespace, "")) == "missing" for kind in kinds)
     return world.has_all(NAMESPACE, *kinds)
-
-
-def has_all_policies(world: LintWorld) -> bool:
-    """Whether all network policies of the kinds that are evaluated were read."""
-    return world.has_all(*EVALUATED_KINDS)
