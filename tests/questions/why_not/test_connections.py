@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from kubectl_policy import Analysis
+from kubectl_policy import Analysis, analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.questions.connections.connection import PortQuery, describe_connection
 from kubectl_policy.questions.connections.endpoints import NamedEnd, end_at_address, end_of
 from kubectl_policy.questions.why_not.checked import CheckedEdit
@@ -71,3 +73,57 @@ def test_a_destination_without_ports_needs_one() -> None:
     source = end_of(analysis, analysis.workloads.all[0].ref)
     with pytest.raises(UsageError, match="declares no port"):
         why_not_connected(analysis, source, end_at_address(analysis, address), None, "allowed")
+
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "network-policies"
+APPS, CORE, GATEWAYS = "apps", "", "gateway.networking.k8s.io"
+
+
+def asked(
+    analysis: Analysis, source: ObjectRef, destination: ObjectRef, port: int, wanted: Wanted
+) -> ConnectionExplanation:
+    ends = end_of(analysis, source), end_of(analysis, destination)
+    return why_not_connected(analysis, *ends, PortQuery(port, "TCP"), wanted)
+
+
+def edited(answer: ConnectionExplanation) -> list[str]:
+    edits = answer.pair.edits if answer.pair else answer.edits
+    return [str(edit.object) for edit in edits]
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "port", "wanted", "expected"),
+    [
+        (("Gateway", "shop/public"), ("Deployment", "shop/cart"), 8080, "allowed", ["NetworkPolicy shop/cart"]),
+        (("Deployment", "shop/cart"), ("Service", "data/orders"), 5432, "denied", ["NetworkPolicy shop/cart"]),
+        (("Namespace", "monitoring"), ("Deployment", "shop/web"), 8080, "allowed", ["NetworkPolicy shop/web"]),
+        (("Deployment", "shop/web"), ("Deployment", "monitoring/prometheus"), 9090, "allowed", []),
+        (("Deployment", "monitoring/prometheus"), ("Namespace", "shop"), 9090, "denied", []),
+        (("Service", "shop/web"), ("Service", "shop/cart"), 80, "denied", ["NetworkPolicy shop/web"]),
+    ],
+)
+def test_edits_for_ends_of_every_kind(
+    source: tuple[str, str], destination: tuple[str, str], port: int, wanted: Wanted, expected: list[str]
+) -> None:
+    """The first of the objects to edit, and that the edits do what is asked."""
+    analysis = analyze(load_manifests(sorted(FIXTURE.glob("*.yaml"))))
+    answer = asked(analysis, _ref(source), _ref(destination), port, wanted)
+    assert edited(answer)[: len(expected)] == expected
+    assert answer.edits or answer.pair
+    for edits in [answer.pair.edits] if answer.pair else [(edit,) for edit in answer.edits]:
+        changed = after(analysis, edits)
+        assert asked(changed, _ref(source), _ref(destination), port, wanted).fulfilled
+
+
+def _ref(end: tuple[str, str]) -> ObjectRef:
+    kind, name = end
+    group = {"Gateway": GATEWAYS, "Deployment": APPS}.get(kind, CORE)
+    namespace, _, own = name.rpartition("/")
+    return ObjectRef(GroupKind(group, kind), namespace, own)
+
+
+def test_a_pod_with_itself_cannot_be_denied() -> None:
+    analysis = analyze(load_manifests(sorted(FIXTURE.glob("*.yaml"))))
+    debug = _ref(("Pod", "shop/debug"))
+    answer = asked(analysis, debug, debug, 80, "denied")
+    assert answer.obstacle == "no network policy can deny the connections of a Pod with itself"

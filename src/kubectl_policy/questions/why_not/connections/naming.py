@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.kind_roles import GATEWAY, JOB, NAMESPACE, POD, SERVICE
+from kubectl_policy.model.kind_roles import JOB, NAMESPACE, POD, SERVICE
 from kubectl_policy.model.selectors import keys_of, selects
 from kubectl_policy.topology.workloads.pod_sets import positions_in
-from kubectl_policy.topology.workloads.services import GATEWAY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,14 +56,14 @@ def named_pods(analysis: Analysis, end: NamedEnd) -> NamedPods | None:
         return None
     if ref.group_kind == NAMESPACE:
         return NamedPods(ref.name, {})
-    if ref.group_kind == GATEWAY:
-        return NamedPods(ref.namespace, {"matchLabels": {GATEWAY_NAME: ref.name}})
     service = analysis.index.get(ref) if ref.group_kind == SERVICE else None
     labels = mapping_at(service.raw, "spec.selector") if service else {}
     if labels:
         return NamedPods(ref.namespace, {"matchLabels": labels})
-    selectors = [_selector_of(analysis, analysis.workloads.all[position]) for position in positions_in(end.members)]
-    return NamedPods(ref.namespace, selectors[0]) if all(it == selectors[0] for it in selectors) else None
+    # The Pods of a Gateway may run in the namespace of its controller.
+    workloads = analysis.workloads.at(positions_in(end.members))
+    pods = [NamedPods(workload.ref.namespace, _selector_of(analysis, workload)) for workload in workloads]
+    return pods[0] if all(named == pods[0] for named in pods) else None
 
 
 def _selector_of(analysis: Analysis, workload: Workload) -> Mapping[str, Json]:
