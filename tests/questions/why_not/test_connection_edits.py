@@ -14,7 +14,8 @@ from kubectl_policy.questions.connections.changes import NO_CONNECTION_CHANGES, 
 from kubectl_policy.questions.connections.connection import PortQuery, describe_connection
 from kubectl_policy.questions.connections.endpoints import end_of, has_connections
 from kubectl_policy.questions.why_not.connections.answer import ConnectionExplanation, why_not_connected
-from kubectl_policy.questions.why_not.connections.case import Wanted
+from kubectl_policy.questions.why_not.connections.case import ConnectionCase, Wanted
+from kubectl_policy.questions.why_not.connections.naming import named_pods
 from kubectl_policy.questions.why_not.connections.spelling import spell_range
 from tests import build
 
@@ -112,3 +113,61 @@ def test_a_definition_of_a_policy_kind_may_change_connections() -> None:
     changes = connection_changes(compare(build.snapshot(*world), build.snapshot(*world, definition)))
     assert not changes
     assert connection_changes(compare(build.snapshot(*world), build.snapshot(*world, other))) is NO_CONNECTION_CHANGES
+
+
+def test_pods_that_only_an_expression_selects_are_not_told_from_others() -> None:
+    """No condition on one label is met by all Pods but those."""
+    selector: Json = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "shop"]}]}
+    web = build.resource(
+        "Deployment", "web", {"selector": selector, "template": {"metadata": {"labels": {"app": "web"}}}}, group="apps"
+    )
+    world = (HERE, web, pod("web-1", {"app": "web"}), pod("db"))
+    rule: Json = {"from": [{"podSelector": {}}]}
+    for policies in ((), (network_policy(policyTypes=["Ingress"], ingress=[rule]),)):
+        analysis = analyze(build.snapshot(*world, *policies))
+        answer = asked(analysis, ObjectRef(DEPLOYMENT, "default", "web"), pod("db").ref, "denied")
+        assert not any("NotIn" in str(change.added) for edit in answer.edits for change in edit.changes)
+
+
+def test_the_pods_of_a_gateway_without_labels_in_common_are_no_peer() -> None:
+    of_gateway: dict[str, str] = {"gateway.networking.k8s.io/gateway-name": "gw"}
+    gateway = build.resource("Gateway", "gw", {"gatewayClassName": "x"})
+    pods = (pod("one", {**of_gateway, "app": "one"}), pod("three", {**of_gateway, "app": "three"}))
+    closed = network_policy(policyTypes=["Ingress"], podSelector={"matchLabels": {"app": "db"}})
+    analysis = analyze(build.snapshot(HERE, gateway, *pods, pod("db"), closed))
+    answer = asked(analysis, gateway.ref, pod("db").ref, "allowed")
+    assert named_pods(analysis, answer.source) is None
+    assert not any("ingress" in str(change.path) for edit in answer.edits for change in edit.changes)
+
+
+def test_the_pods_of_a_job_get_no_labels() -> None:
+    """Its template cannot be changed."""
+    template: Json = {"metadata": {"labels": {"app": "task"}}, "spec": {"containers": []}}
+    job = build.resource("Job", "task", {"template": template}, group="batch")
+    rule: Json = {"from": [{"podSelector": {"matchLabels": {"access": "granted"}}}]}
+    policy = network_policy(policyTypes=["Ingress"], ingress=[rule], podSelector={"matchLabels": {"app": "db"}})
+    analysis = analyze(build.snapshot(HERE, job, pod("db"), policy))
+    answer = asked(analysis, job.ref, pod("db").ref, "allowed")
+    assert answer.edits
+    assert job.ref not in [edit.object for edit in answer.edits]
+
+
+def test_one_policy_that_denies_both_sides_is_edited_once() -> None:
+    policy = network_policy(policyTypes=["Ingress", "Egress"])
+    analysis = analyze(build.snapshot(HERE, pod("a"), pod("bb"), policy))
+    answer = asked(analysis, pod("a").ref, pod("bb").ref, "allowed")
+    assert answer.pair is None
+    assert [edit.object for edit in answer.edits] == [policy.ref]
+    (edit,) = answer.edits
+    assert {str(change.path) for change in edit.changes} >= {"spec.egress", "spec.ingress"}
+
+
+def test_an_end_without_pods_in_another_state() -> None:
+    web = build.resource("Service", "web", {"selector": {"app": "a"}, "ports": [{"port": 80}]}, group="")
+    analysis = analyze(build.snapshot(HERE, web, pod("a"), pod("bb")))
+    ends = end_of(analysis, web.ref), end_of(analysis, pod("bb").ref)
+    case = ConnectionCase(
+        analysis=analysis, source=ends[0], destination=ends[1], query=PortQuery(80, "TCP"), wanted="denied"
+    )
+    assert case.in_state(analyze(build.snapshot(HERE, web, pod("bb")))) is None
+    assert case.in_state(analysis) == case

@@ -17,8 +17,6 @@ from kubectl_policy.questions.why_not.connections.search import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.questions.connections.endpoints import NamedEnd
 
@@ -74,7 +72,7 @@ def _obstacle(case: ConnectionCase, result: SearchResult, description: Connectio
     if not case.decided:
         return "no network policy can deny the connections of a Pod with itself"
     if not case.sides:
-        return next(_doubts(description), "what decides is not known")
+        return next(iter(_doubts(description)), "what decides is not known")
     if result.pair:
         return "both sides deny it"
     verb = "allow" if case.wanted == "allowed" else "deny"
@@ -83,8 +81,8 @@ def _obstacle(case: ConnectionCase, result: SearchResult, description: Connectio
     return f"of the {result.tried} that were tried, none would certainly {verb} it"
 
 
-def _doubts(description: ConnectionDescription) -> Iterator[str]:
-    """Yield the reasons why verdicts are not known."""
-    for checked in description.connections:
-        for side in (checked.verdict.egress, checked.verdict.ingress):
-            yield from (doubt.message for doubt in (side.doubts if side else ()))
+def _doubts(description: ConnectionDescription) -> list[str]:
+    """Return the reasons why verdicts are not known."""
+    verdicts = [checked.verdict for checked in description.connections]
+    sides = [side for verdict in verdicts for side in (verdict.egress, verdict.ingress) if side]
+    return [doubt.message for side in sides for doubt in side.doubts]

@@ -18,8 +18,6 @@ from kubectl_policy.questions.connections.endpoints import end_of
 from kubectl_policy.questions.why_not.connections.naming import NamedPods, named_pods
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.network.connection import Connection, Endpoint, SideDecision
@@ -85,11 +83,9 @@ class Side(Struct, frozen=True, dict=True, kw_only=True):
         first = (selecting.policy for selecting in chains[0])
         return tuple(policy for policy in first if all(policy.ref in refs for refs in certain))
 
-    def read(self, ref: ObjectRef) -> Iterator[Resource]:
-        """Yield the object of a reference if it was read."""
-        resource = self.analysis.index.get(ref)
-        if resource:
-            yield resource
+    def read(self, ref: ObjectRef) -> tuple[Resource, ...]:
+        """Return the object of a reference if it was read."""
+        return tuple(filter(None, [self.analysis.index.get(ref)]))
 
     def matches(self, policy: PolicyRules, rule: Rule) -> bool:
         """Whether a rule certainly matches all connections."""

@@ -98,6 +98,5 @@ def _pods_after(analysis: Analysis, owner: ObjectRef, selection: Selection) -> I
     for workload in workloads.at(positions_in(workloads.by_namespace[owner.namespace])):
         if workload.ref != owner and workloads.owner_of(workload) == owner:
             pod = analysis.index.get(workload.ref)
-            for edit in relabelled(pod, selection.pods) if pod else ():
-                if edit.after:
-                    yield edit.after
+            edits = relabelled(pod, selection.pods) if pod else ()
+            yield from (edit.after for edit in edits if edit.after)

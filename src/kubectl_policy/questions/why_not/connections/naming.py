@@ -52,18 +52,16 @@ class NamedPods(Struct, frozen=True):
 def named_pods(analysis: Analysis, end: NamedEnd) -> NamedPods | None:
     """Return how rules name the Pods at an end; None for an address, and for Pods that have no labels in common."""
     ref = end.object
-    if ref is None:
-        return None
-    if ref.group_kind == NAMESPACE:
+    if ref and ref.group_kind == NAMESPACE:
         return NamedPods(ref.name, {})
-    service = analysis.index.get(ref) if ref.group_kind == SERVICE else None
+    service = analysis.index.get(ref) if ref and ref.group_kind == SERVICE else None
     labels = mapping_at(service.raw, "spec.selector") if service else {}
-    if labels:
-        return NamedPods(ref.namespace, {"matchLabels": labels})
+    if service and labels:
+        return NamedPods(service.ref.namespace, {"matchLabels": labels})
     # The Pods of a Gateway may run in the namespace of its controller.
     workloads = analysis.workloads.at(positions_in(end.members))
     pods = [NamedPods(workload.ref.namespace, _selector_of(analysis, workload)) for workload in workloads]
-    return pods[0] if all(named == pods[0] for named in pods) else None
+    return pods[0] if pods and all(named == pods[0] for named in pods) else None
 
 
 def _selector_of(analysis: Analysis, workload: Workload) -> Mapping[str, Json]:
