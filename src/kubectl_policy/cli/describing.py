@@ -95,9 +95,9 @@ def _tables(answer: "Descriptions") -> "list[Table[Any]]":
         (WORKLOAD_DESCRIPTION, workload.workload_table),
         (NETWORK_POLICY_DESCRIPTION, network_policy.network_policy_table),
     )
-    by_kind = (
+    by_kind: list[tuple[Callable[[list[Any]], Table[Any]], list[Any]]] = [
         (table, [item for item in answer.items if _renderers_of(item) is renderers]) for renderers, table in tables
-    )
+    ]
     return [table(items) for table, items in by_kind]
 
 

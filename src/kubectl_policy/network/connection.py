@@ -57,7 +57,7 @@ class SideDecision(Struct, frozen=True, kw_only=True):
     @property
     def tier(self) -> Tier | None:
         """The tier that decides; None if it is not known which one does."""
-        tiers = {step.policy.tier for step in self.deciding}
+        tiers: set[Tier] = {step.policy.tier for step in self.deciding}
         if self.decision.by_default:
             tiers.add("Default")
         return tiers.pop() if len(tiers) == 1 else None
@@ -152,7 +152,7 @@ def _is_own_node(network: Network, workload: Workload, peer: Endpoint) -> bool |
     """
     nodes = network.matching.nodes
     if peer.position is None:
-        peer_nodes = nodes.by_address.get(peer.address, frozenset()) if peer.address else frozenset()
+        peer_nodes: frozenset[str] = nodes.by_address.get(peer.address, frozenset()) if peer.address else frozenset()
         if not peer_nodes:
             return False
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import groupby
-from operator import or_
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -218,4 +217,4 @@ class _Walk:
 
 def _union(sets: Iterable[int]) -> int:
     """Return the ports in any of some sets."""
-    return reduce(or_, sets, 0)
+    return reduce(int.__or__, sets, 0)

@@ -38,7 +38,8 @@ class SelectingPolicies(Struct, frozen=True, dict=True, eq=False, kw_only=True):
 
 
 def _strongest(policies: Iterable[PolicyRules], direction: Direction) -> Isolation:
-    return max((_effect(policy, direction) for policy in policies), key=_STRENGTH.index, default="open")
+    effects = {_STRENGTH.index(_effect(policy, direction)) for policy in policies}
+    return _STRENGTH[max(effects, default=0)]
 
 
 def _effect(policy: PolicyRules, direction: Direction) -> Isolation:

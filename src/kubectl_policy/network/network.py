@@ -104,7 +104,9 @@ class Network:
 
 def _valid(ports: Collection[tuple[str, int]]) -> Iterator[tuple[Protocol, int]]:
     for protocol in PROTOCOLS:
-        yield from ((protocol, number) for name, number in ports if name == protocol and 1 <= number <= MAX_PORT)
+        for name, number in ports:
+            if name == protocol and 1 <= number <= MAX_PORT:
+                yield protocol, number
 
 
 def own_ports(workload: Workload) -> Iterator[PortRange]:

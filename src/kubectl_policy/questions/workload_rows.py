@@ -218,7 +218,9 @@ def _isolation(selecting: Iterable[SelectingPolicies], direction: Direction, *, 
     isolations: set[Isolation] = {policies.isolation(direction) for policies in selecting}
     if not is_complete:
         isolations = {isolation if isolation == "isolated" else "unknown" for isolation in isolations}
-    return "mixed" if len(isolations) > 1 else next(iter(isolations), "unknown")
+    if len(isolations) > 1:
+        return "mixed"
+    return isolations.pop() if isolations else "unknown"
 
 
 def _row(facts: _Facts, resource: Resource) -> WorkloadRow:

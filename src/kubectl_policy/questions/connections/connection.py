@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
@@ -39,7 +40,7 @@ class PortQuery(Struct, frozen=True):
     def parse(cls, text: str) -> PortQuery:
         """Parse `80`, `80/UDP`, `http` or `http/TCP`. Raises `UsageError` for anything else."""
         port, slash, protocol_text = text.partition("/")
-        protocol = next((name for name in PROTOCOLS if name == protocol_text.upper()), None)
+        protocol: Protocol | None = next((name for name in PROTOCOLS if name == protocol_text.upper()), None)
         is_number = port.isascii() and port.isdigit()
         if not port or (slash and protocol is None) or (is_number and not 1 <= int(port[:6]) <= MAX_PORT):
             raise UsageError(f'"{text}" is no port', "for example: --port 80, --port 53/UDP, --port http")
@@ -257,15 +258,17 @@ def _ports(
     if destination.ports and workload:
         for service_port in destination.ports:
             if query is None or _is_meant(query, service_port.port, service_port.name, service_port.protocol):
-                for protocol in _protocols(service_port.protocol):
-                    yield from ((service_port, protocol, number) for number in service_port.numbers_at(workload))
+                numbers = service_port.numbers_at(workload)
+                for protocol, number in product(_protocols(service_port.protocol), numbers):
+                    yield service_port, protocol, number
         return
     declared = [(port.number, port.name, port.protocol) for port in (workload.ports if workload else ())]
     meant = [port for port in declared if query is None or _is_meant(query, *port)]
     if not meant and query and isinstance(query.port, int):
         meant = [(query.port, "", query.protocol or "TCP")]
     for number, _, protocol_text in dict.fromkeys(meant):
-        yield from ((None, protocol, number) for protocol in _protocols(protocol_text))
+        for protocol in _protocols(protocol_text):
+            yield None, protocol, number
 
 
 def _is_meant(query: PortQuery, number: int, name: str, protocol: str) -> bool:

@@ -90,19 +90,16 @@ class Description(Answer, frozen=True, kw_only=True):
 
 
 class AnyDescription(Protocol):
-    """An answer about an object, of any kind."""
+    """An answer about an object, of any kind: its problems, its blind spots, and whether the answer is unknown."""
 
     @property
-    def problems(self) -> tuple[Diagnostic, ...]:
-        """The problems that concern the answer."""
+    def problems(self) -> tuple[Diagnostic, ...]: ...  # noqa: D102 - the docstring of the class says it
 
     @property
-    def unseen(self) -> tuple[BlindSpot, ...]:
-        """The blind spots of the answer."""
+    def unseen(self) -> tuple[BlindSpot, ...]: ...  # noqa: D102 - the docstring of the class says it
 
     @property
-    def unknown(self) -> bool:
-        """Whether nothing that was read answers the question, and something unread may."""
+    def unknown(self) -> bool: ...  # noqa: D102 - the docstring of the class says it
 
 
 class Descriptions(Struct, frozen=True):

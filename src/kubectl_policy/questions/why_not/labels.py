@@ -51,6 +51,6 @@ def _labels_at(resource: Resource, field: FieldPath) -> dict[str, str]:
 def changed_labels(edit: Edit, field: FieldPath = LABELS) -> frozenset[str]:
     """Return the keys of the labels that an edit changes."""
     before, after = (
-        set(_labels_at(resource, field).items()) if resource else set() for resource in (edit.before, edit.after)
+        _labels_at(resource, field) if resource else dict[str, str]() for resource in (edit.before, edit.after)
     )
-    return frozenset(key for key, _ in before ^ after)
+    return frozenset(key for key, _ in before.items() ^ after.items())

@@ -282,11 +282,10 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
 def _effect_after(case: Case, edits: Sequence[Edit], after: Analysis) -> EffectOn | None:
     """Return the effect of a policy on a node after edits; None if it has none, or they break what they edit."""
     policy = case.policy.ref
-    if after.registry.profile_of(policy.group_kind) is None:
+    edited = [edit.after for edit in edits if edit.object == policy and edit.after]
+    has_other_settings = any(_settings(case, resource) != _settings(case, case.policy) for resource in edited)
+    if has_other_settings or after.registry.profile_of(policy.group_kind) is None:
         return None
-    for edit in edits:
-        if edit.object == policy and edit.after and _settings(case, edit.after) != _settings(case, case.policy):
-            return None
     effect = effect_on(after, policy, case.target)
     return effect if effect.in_force and are_valid(case.analysis, after, edits) else None
 

@@ -146,7 +146,7 @@ class Workload(Struct, frozen=True, dict=True, eq=False):
 
     def _addresses_at(self, field: str, single_field: str) -> tuple[IPv4Address | IPv6Address, ...]:
         """Return the addresses in the status of a Pod: in a list, else in a field for the first one of these."""
-        status = mapping_at(self._raw, "status") if self.is_pod else {}
+        status: Mapping[str, Json] = mapping_at(self._raw, "status") if self.is_pod else {}
         texts = [text_at(entry, "ip") for entry in mappings_at(status, field)] or [text_at(status, single_field)]
         return tuple(address for text in texts if (address := parse_address(text)))
 

@@ -55,7 +55,7 @@ def named_pods(analysis: Analysis, end: NamedEnd) -> NamedPods | None:
     if ref and ref.group_kind == NAMESPACE:
         return NamedPods(ref.name, {})
     service = analysis.index.get(ref) if ref and ref.group_kind == SERVICE else None
-    labels = mapping_at(service.raw, "spec.selector") if service else {}
+    labels: Mapping[str, Json] = mapping_at(service.raw, "spec.selector") if service else {}
     if service and labels:
         return NamedPods(service.ref.namespace, {"matchLabels": labels})
     # The Pods of a Gateway may run in the namespace of its controller.
@@ -68,7 +68,7 @@ def _selector_of(analysis: Analysis, workload: Workload) -> Mapping[str, Json]:
     """Return the selector of the controller of a workload; without any, its labels that belong to no revision."""
     owner = analysis.workloads.owner_of(workload)
     resource = analysis.index.get(owner) if owner.group_kind not in {POD, JOB} else None
-    selector = mapping_at(resource.raw, "spec.selector") if resource else {}
+    selector: Mapping[str, Json] = mapping_at(resource.raw, "spec.selector") if resource else {}
     if selector and selects(selector, workload.labels) and GENERATED_LABELS.isdisjoint(keys_of(selector)):
         return selector
     labels = {key: value for key, value in workload.labels.items() if key not in GENERATED_LABELS}
